@@ -1,0 +1,93 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Swift 6 mode, upcoming features that make imports and existentials explicit, and no warning left standing.
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
+/// A module of the product: arrows point downwards only, see the architecture page in the documentation.
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+/// An executable: twenty lines that call into its core module.
+func tool(_ name: String, _ core: String) -> Target {
+    .executableTarget(name: name, dependencies: [.init(stringLiteral: core), "Operations"], swiftSettings: strict)
+}
+
+/// A C library from the system's packages, found through pkg-config.
+func system(_ name: String, _ pkgConfig: String?, apt: String? = nil, brew: String? = nil) -> Target {
+    .systemLibrary(
+        name: name, pkgConfig: pkgConfig,
+        providers: (apt.map { [.apt([$0])] } ?? []) + (brew.map { [.brew([$0])] } ?? []))
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []) -> Target {
+    .testTarget(
+        name: name, dependencies: dependencies + ["TestSupport"], path: "Tests/\(name)", resources: resources,
+        swiftSettings: strict)
+}
+
+let package = Package(
+    name: "todoke",
+    products: [
+        .executable(name: "todoke-producer", targets: ["todoke-producer"]),
+        .executable(name: "todoke-sender", targets: ["todoke-sender"]),
+        .executable(name: "todoke", targets: ["todoke"]),
+        .executable(name: "fcm-emulator", targets: ["fcm-emulator"]),
+    ],
+    targets: [
+        // The pure core: no C, no I/O, no clock.
+        module("Delivery"),
+
+        // How a process is run: options, log, exit codes.
+        module("Operations"),
+
+        // C libraries.
+        system("CLibPQ", "libpq", apt: "libpq-dev", brew: "libpq"),
+        system("CCurl", "libcurl", apt: "libcurl4-openssl-dev", brew: "curl"),
+        system("CCrypto", "libcrypto", apt: "libssl-dev", brew: "openssl"),
+        system("CTLS", "libssl", apt: "libssl-dev", brew: "openssl"),
+        system("CNGHTTP2", "libnghttp2", apt: "libnghttp2-dev", brew: "libnghttp2"),
+        system("CLinux", nil),
+
+        // One Swift module for each C library; nobody else sees the C.
+        module("Postgres", ["CLibPQ"]),
+        module("Curl", ["CCurl"]),
+        module("Reactor", ["CLinux"]),
+        module("Signing", ["CCrypto"]),
+        module("HTTP2", ["CNGHTTP2", "CTLS", "CCrypto"]),
+
+        // Rows and their states.
+        module("Queue", ["Postgres", "Delivery"]),
+
+        // What each program does.
+        module("ProducerCore", ["Queue", "Postgres", "Signing", "Delivery", "Operations"]),
+        module("SenderCore", ["Queue", "Postgres", "Curl", "Reactor", "Signing", "Delivery", "Operations"]),
+        module("OperatorCore", ["Queue", "Postgres", "Delivery", "Operations"]),
+        module("Emulator", ["HTTP2", "Reactor", "Signing", "Delivery", "Operations"]),
+
+        tool("todoke-producer", "ProducerCore"),
+        tool("todoke-sender", "SenderCore"),
+        tool("todoke", "OperatorCore"),
+        tool("fcm-emulator", "Emulator"),
+
+        // Tests mirror the modules.
+        .target(
+            name: "TestSupport", dependencies: ["Postgres", "Queue"], path: "Tests/TestSupport",
+            swiftSettings: strict),
+        tests("DeliveryTests", ["Delivery"], resources: [.copy("Vectors")]),
+        tests("OperationsTests", ["Operations"]),
+        tests("WrapperTests", ["Postgres", "Curl", "Reactor", "Signing", "HTTP2"]),
+        tests("QueueTests", ["Queue", "Postgres", "Delivery"]),
+        tests("SenderCoreTests", ["SenderCore", "Queue", "Delivery"]),
+        tests("ProducerCoreTests", ["ProducerCore", "Queue", "Delivery"]),
+        tests("EmulatorTests", ["Emulator", "Signing"]),
+        tests("EndToEndTests", ["Postgres"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,2 @@
+// libnghttp2: HTTP/2 framing for the emulator.
+#include <nghttp2/nghttp2.h>
