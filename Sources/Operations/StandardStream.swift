@@ -1,0 +1,39 @@
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// Standard output and standard error, written at once and whole.
+package struct StandardStream: Sendable {
+    package static let output = StandardStream(descriptor: 1)
+    package static let error = StandardStream(descriptor: 2)
+
+    let descriptor: Int32
+
+    /// Whether a person is looking.
+    package var isTerminal: Bool { isatty(descriptor) == 1 }
+
+    /// Writes the text, going on after interruptions and short writes; a closed stream is nobody's fault and ignored.
+    package func write(_ text: String) {
+        var text = text
+        text.withUTF8 { bytes in
+            var offset = 0
+            while offset < bytes.count {
+                let count = posixWrite(
+                    descriptor, UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[offset...]))
+                if count > 0 {
+                    offset += count
+                } else if errno != EINTR && errno != EAGAIN {
+                    return
+                }
+            }
+        }
+    }
+
+    package func writeLine(_ text: String) { write(text + "\n") }
+}
+
+private func posixWrite(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+    write(descriptor, bytes.baseAddress, bytes.count)
+}
