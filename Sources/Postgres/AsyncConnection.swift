@@ -1,6 +1,8 @@
 import CLibPQ
 
-/// A connection that never blocks, for a loop that waits elsewhere; one statement in flight. Not `Sendable`.
+/// A connection that never blocks, for a loop that waits elsewhere; one statement in flight.
+///
+/// Not `Sendable`.
 ///
 /// The loop watches `descriptor` for `interest`, calls `advance` when the socket is ready, performs the events and reads
 /// both again. While `isConnecting`, the socket may be replaced by another one, even under the same number, so it has to
@@ -68,7 +70,9 @@ package final class AsyncConnection {
     /// The notices since the last call, the oldest first; at most 100 are kept.
     package func takeNotices() -> [Notice] { handle.log.take() }
 
-    /// Sends one statement over the unnamed extended protocol; its outcome comes as an event. COPY is not possible here.
+    /// Sends one statement over the unnamed extended protocol; its outcome comes as an event.
+    ///
+    /// COPY is not possible here.
     ///
     /// Throws when a statement is in flight, when a parameter cannot be sent, or when the connection is lost.
     package func send(_ sql: String, _ parameters: [Value] = []) throws(PostgresError) {
@@ -83,7 +87,9 @@ package final class AsyncConnection {
         phase = .busy(nil)
     }
 
-    /// Goes on with what the socket is ready for; never blocks. Errors and hang-ups count as readable and writable.
+    /// Goes on with what the socket is ready for; never blocks.
+    ///
+    /// Errors and hang-ups count as readable and writable.
     package func advance(readable: Bool, writable: Bool) -> [Event] {
         switch phase {
         case .lost: return []

@@ -8,7 +8,9 @@ extension Connection {
     /// Starts `COPY … FROM STDIN`, in the format that the statement names.
     package func copyIn(_ sql: String) throws(PostgresError) { try startCopy(sql, PGRES_COPY_IN) }
 
-    /// Sends the next bytes; pieces need not end where rows end. An error of the server may show here or at the end.
+    /// Sends the next bytes; pieces need not end where rows end.
+    ///
+    /// An error of the server may show here or at the end.
     package func putCopy(_ bytes: UnsafeRawBufferPointer) throws(PostgresError) {
         var sent = 0
         while sent < bytes.count {

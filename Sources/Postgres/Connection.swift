@@ -1,7 +1,9 @@
 import CLibPQ
 import Glibc
 
-/// A blocking connection, for tools, the producer and tests. Closed when the last reference goes. Not `Sendable`.
+/// A blocking connection, for tools, the producer and tests.
+///
+/// Closed when the last reference goes. Not `Sendable`.
 ///
 /// A statement that fails throws and leaves the connection usable; `PostgresError.isConnectionLost` says when it is not.
 package final class Connection {

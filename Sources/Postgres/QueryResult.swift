@@ -1,6 +1,8 @@
 import CLibPQ
 
-/// The rows of one statement, in text format. Rows and columns count from 0; a cell outside of them reads as NULL.
+/// The rows of one statement, in text format.
+///
+/// Rows and columns count from 0; a cell outside of them reads as NULL.
 package final class QueryResult {
     private let raw: OpaquePointer
 

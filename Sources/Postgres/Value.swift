@@ -1,4 +1,6 @@
-/// One parameter of a statement. The server infers the type from the place of use (`$1::bigint[]`), except for bytes.
+/// One parameter of a statement.
+///
+/// The server infers the type from the place of use (`$1::bigint[]`), except for bytes.
 package enum Value: Sendable {
     case null
     /// Must not contain U+0000, which Postgres has no text for.
