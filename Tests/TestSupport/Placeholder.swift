@@ -1,1 +1,0 @@
-/// Tests share this.
