@@ -1,0 +1,9 @@
+/// What is waited for on a descriptor, and what it turned out to be ready for.
+package struct Interest: OptionSet, Sendable, Hashable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    package static let read = Interest(rawValue: 1)
+    package static let write = Interest(rawValue: 2)
+}
