@@ -63,7 +63,7 @@ let package = Package(
         module("HTTP2", ["CNGHTTP2", "CTLS", "CCrypto"]),
 
         // Rows and their states.
-        module("Queue", ["Postgres", "Delivery"]),
+        module("Queue", ["Postgres", "Delivery", "Operations"]),
 
         // What each program does.
         module("ProducerCore", ["Queue", "Postgres", "Signing", "Delivery", "Operations"]),

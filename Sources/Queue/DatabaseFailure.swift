@@ -1,0 +1,35 @@
+package import Operations
+package import Postgres
+
+extension Failure {
+    /// What a person has to know about a database that refuses: 78 when the settings are wrong, 69 when it is out of
+    /// reach, 75 when trying again helps.
+    ///
+    /// `doing` says what for, such as `connecting to the queue's database`.
+    package init(_ error: PostgresError, while doing: String) {
+        let what = "\(doing) failed: \(error.message)"
+        if error.isAuthentication {
+            self.init(.configuration, what, remedy: "check user and password in --database-url or PGUSER and PGPASSWORD")
+        } else if error.isMissingDatabase {
+            self.init(.configuration, what, remedy: "create the database, or name another one in --database-url or PGDATABASE")
+        } else if error.source == .usage {
+            self.init(.configuration, what, remedy: "check --database-url or the PG* variables")
+        } else if error.isConnectionLost {
+            self.init(.unavailable, what, remedy: "check that Postgres runs there and can be reached")
+        } else if error.isRetryable {
+            self.init(.temporary, what, remedy: "run it again")
+        } else {
+            self.init(.configuration, what, remedy: Self.remedy(for: error))
+        }
+    }
+
+    private static func remedy(for error: PostgresError) -> String {
+        switch error.sqlState?.rawValue {
+        case "3F000", "42P01", "42703", "42883", "42704": "run todoke migrate on this database"
+        case "42501": "grant the role todoke_producer or todoke_sender to this user"
+        case "53300": "raise max_connections or use fewer connections"
+        case "53100": "free some disk on the database server"
+        default: error.hint ?? "see the Postgres log for more"
+        }
+    }
+}
