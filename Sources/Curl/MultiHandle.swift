@@ -1,0 +1,135 @@
+import CCurl
+
+/// Transfers that share connections, driven by a loop that waits elsewhere.
+///
+/// Not `Sendable`.
+///
+/// After each call that lets libcurl work (`add`, `remove`, `socketReady`, `timedOut`), the loop applies
+/// `takeSocketChanges` at once and in order, since a number may go and come back, and looks at `deadline`; then it takes
+/// the completions. With one connection at most, the streams in flight are those of this handle's transfers.
+///
+/// Teardown: transfers are taken out, then the handle with its connections goes, then what its callbacks report to.
+package final class MultiHandle {
+    /// What to watch a descriptor for from now on; neither means not at all.
+    package struct SocketChange: Sendable, Hashable {
+        package let descriptor: Int32
+        package let read: Bool
+        package let write: Bool
+    }
+
+    private var raw: UnsafeMutableRawPointer?
+    private let log = SocketLog()
+    private var transfers: [Transfer] = []
+
+    /// - Parameters:
+    ///   - maxStreamsPerConnection: concurrent requests on a connection; the server may allow fewer.
+    ///   - maxConnections: open at a time; what does not fit waits in libcurl, within its own timeout.
+    package init(maxStreamsPerConnection: Int, maxConnections: Int = 1) throws(CurlError) {
+        raw = curl_multi_init()
+        // All fields are set, so `deinit` cleans up after a throw.
+        guard let raw else { throw CurlError(.outOfMemory, "out of memory") }
+        log.attach(to: raw)
+        try set(CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+        try set(CURLMOPT_MAX_CONCURRENT_STREAMS, maxStreamsPerConnection)
+        try set(CURLMOPT_MAX_TOTAL_CONNECTIONS, maxConnections)
+        try set(CURLMOPT_MAX_HOST_CONNECTIONS, maxConnections)
+        try set(CURLMOPT_MAXCONNECTS, maxConnections)
+    }
+
+    deinit { close() }
+
+    /// Cancels what is in flight and closes the connections; `takeSocketChanges` then has the last descriptors.
+    package func close() {
+        guard let raw else { return }
+        for transfer in transfers.reversed() { remove(transfer) }
+        curl_multi_cleanup(raw)
+        self.raw = nil
+        log.clearTimer()
+    }
+
+    /// Transfers that were added and have neither completed nor been removed.
+    package var inFlight: Int { transfers.count }
+
+    /// Starts a transfer; libcurl begins with it when the deadline (now) is served by `timedOut`.
+    package func add(_ transfer: Transfer) throws(CurlError) {
+        guard let raw else { throw CurlError(usage: "the multi handle is closed") }
+        guard !transfer.isInFlight else { throw CurlError(usage: "the transfer is in flight already") }
+        let handle = try transfer.prepare()
+        let code = curl_multi_add_handle(raw, handle)
+        guard code == CURLM_OK else { throw CurlError(code) }
+        transfer.owner = self
+        transfer.position = transfers.count
+        transfers.append(transfer)
+    }
+
+    /// Takes a transfer out; in flight, that cancels it with an unknown outcome.
+    ///
+    /// Harmless for one that is not here.
+    package func remove(_ transfer: Transfer) {
+        guard transfer.owner === self, let raw else { return }
+        curl_multi_remove_handle(raw, transfer.easy.raw)
+        transfer.owner = nil
+        let last = transfers.removeLast()
+        guard last !== transfer else { return }
+        last.position = transfer.position
+        transfers[transfer.position] = last
+    }
+
+    /// Tells libcurl what a descriptor is ready for; `failed` for an error or a hang-up.
+    package func socketReady(_ descriptor: Int32, readable: Bool, writable: Bool, failed: Bool = false) {
+        var events: Int32 = 0
+        if readable { events |= CURL_CSELECT_IN }
+        if writable { events |= CURL_CSELECT_OUT }
+        if failed { events |= CURL_CSELECT_ERR }
+        act(descriptor, events)
+    }
+
+    /// Serves the timer, which is then off until libcurl sets it again.
+    package func timedOut() {
+        log.clearTimer()
+        act(-1, 0)
+    }
+
+    /// As last told by libcurl, counted from then: 0 is now, nil is no timer.
+    ///
+    /// `deadline` says when that is.
+    package var timeoutMilliseconds: Int? { log.timeoutMilliseconds }
+
+    /// When `timedOut` is to be called: nanoseconds of the monotonic clock; nil for no timer.
+    package var deadline: Int64? { log.deadline }
+
+    /// What changed since the last call, in order.
+    package func takeSocketChanges() -> [SocketChange] { log.takeChanges() }
+
+    /// The next transfer that has ended, out of the handle already and free for the next request.
+    package func nextCompletion() -> (Transfer, CurlCode)? {
+        guard let raw else { return nil }
+        var left: Int32 = 0
+        while let message = curl_multi_info_read(raw, &left) {
+            guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle else { continue }
+            // The message dies with the removal.
+            let code = CurlCode(curl_shim_message_result(message))
+            guard let transfer = Transfer.behind(handle) else {
+                curl_multi_remove_handle(raw, handle)
+                continue
+            }
+            remove(transfer)
+            transfer.code = code
+            return (transfer, code)
+        }
+        return nil
+    }
+
+    private func act(_ descriptor: Int32, _ events: Int32) {
+        guard let raw else { return }
+        var running: Int32 = 0
+        // What can go wrong for a transfer comes as its completion; a descriptor that libcurl has dropped is no error.
+        curl_multi_socket_action(raw, descriptor, events, &running)
+    }
+
+    private func set(_ option: CURLMoption, _ value: Int) throws(CurlError) {
+        guard let raw else { return }
+        let code = curl_shim_multi_set_long(raw, option, value)
+        guard code == CURLM_OK else { throw CurlError(code) }
+    }
+}

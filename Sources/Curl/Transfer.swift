@@ -1,0 +1,147 @@
+import CCurl
+
+/// One slot for requests: made once, configured once, used for any number of posts one after another.
+///
+/// `CURLOPT_PRIVATE` and the callbacks' contexts point at this object. A `MultiHandle` keeps it alive while it is in
+/// flight and takes it out before either of them dies. Not `Sendable`.
+package final class Transfer {
+    let easy: EasyHandle
+    private var body = BodyBuffer()
+    let errorBuffer: UnsafeMutablePointer<CChar>
+    private var settings: TransferSettings?
+    /// What the next request is to carry.
+    private var headers: HeaderList?
+    /// What libcurl points at.
+    private var headersInUse: HeaderList?
+    private var bodyInUse: UnsafeMutablePointer<UInt8>?
+
+    /// The multi handle that it is in flight on, and where in its list.
+    unowned var owner: MultiHandle?
+    var position = 0
+
+    var head = ResponseHead()
+    private(set) var maximumResponseBytes = 0
+
+    /// For whoever uses the slot.
+    package var tag = 0
+    /// What has come of the response's body; cut at the settings' limit.
+    package internal(set) var response: [UInt8] = []
+    /// How often libcurl was about to send the request, by itself again on a connection that turned out dead.
+    package internal(set) var issues = 0
+    /// More issues than this are refused, and the transfer ends as `.abortedByCallback` with `wasReissueRefused`.
+    package var maximumIssues = Int.max
+    package internal(set) var wasReissueRefused = false
+    /// How the last transfer ended; nil before and while in flight.
+    package internal(set) var code: CurlCode?
+
+    package init() throws(CurlError) {
+        easy = try EasyHandle()
+        errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    }
+
+    deinit {
+        // Not in flight: a multi handle holds a reference to what it has in flight. The easy handle dies after this body.
+        _ = curl_shim_set_pointer(easy.raw, CURLOPT_ERRORBUFFER, nil)
+        errorBuffer.deallocate()
+    }
+
+    /// Prepares the slot for requests of one kind; a request in flight is cancelled.
+    package func configure(_ settings: TransferSettings) throws(CurlError) {
+        owner?.remove(self)
+        // Stays unusable where an option is refused halfway.
+        self.settings = nil
+        try apply(settings)
+        self.settings = settings
+        maximumResponseBytes = settings.maximumResponseBytes
+        headers = settings.headers
+        headersInUse = nil
+        bodyInUse = nil
+    }
+
+    /// Replaces the headers from the next request on, for example after the token was renewed.
+    package func setHeaders(_ headers: HeaderList) { self.headers = headers }
+
+    /// Copies the body of the next request; a request in flight is cancelled.
+    package func setBody(_ bytes: [UInt8]) {
+        removeBody()
+        bytes.withUnsafeBytes { body.append($0) }
+    }
+
+    /// Empties the body, to be put together with `appendBody`; a request in flight is cancelled.
+    package func removeBody() {
+        owner?.remove(self)
+        body.removeAll()
+    }
+
+    /// Adds bytes to the body of the next request; a request in flight is cancelled.
+    package func appendBody(_ bytes: UnsafeRawBufferPointer) {
+        owner?.remove(self)
+        body.append(bytes)
+    }
+
+    /// Adds bytes to the body of the next request; a request in flight is cancelled.
+    package func appendBody(_ bytes: Span<UInt8>) { bytes.withUnsafeBytes { appendBody($0) } }
+
+    package var isInFlight: Bool { owner != nil }
+
+    /// The final status that came, also where the rest of the response did not; 0 when there was none.
+    package var status: Int { head.status }
+    /// nil when no status line came.
+    package var httpVersion: HTTPVersion? { head.version }
+    /// `Retry-After`, seconds or a date; nil when there was none.
+    package var retryAfter: String? { Self.text(head.retryAfter) }
+    /// The server's clock.
+    package var date: String? { Self.text(head.date) }
+    package var contentType: String? { Self.text(head.contentType) }
+
+    /// What libcurl says about a transfer that ended badly; empty after a good one.
+    package var errorText: String {
+        guard let code, code != .ok else { return "" }
+        let text = String(cString: errorBuffer)
+        return text.isEmpty ? code.description : text
+    }
+
+    /// From the start of the transfer to its end, waiting for a connection included; µs.
+    package var totalMicroseconds: Int64 { easy.offset(CURLINFO_TOTAL_TIME_T) }
+    /// Connections that were made for this transfer; 0 when it shared or reused one.
+    package var newConnections: Int { easy.number(CURLINFO_NUM_CONNECTS) }
+
+    private static func text(_ bytes: [UInt8]) -> String? {
+        bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension Transfer {
+    /// Clears what the last transfer left, and points libcurl at the next body; then the handle may be added.
+    func prepare() throws(CurlError) -> UnsafeMutableRawPointer {
+        guard let settings else { throw CurlError(usage: "the transfer is not configured") }
+        let raw = easy.raw
+        head.reset()
+        response.removeAll(keepingCapacity: true)
+        issues = 0
+        wasReissueRefused = false
+        code = nil
+        errorBuffer[0] = 0
+        if headers !== headersInUse {
+            try easy.check(curl_shim_set_headers(raw, CURLOPT_HTTPHEADER, headers?.raw), "the headers")
+            headersInUse = headers
+        }
+        if settings.method == .post {
+            if bodyInUse != body.start {
+                try easy.check(curl_shim_set_pointer(raw, CURLOPT_POSTFIELDS, body.start), "the body")
+                bodyInUse = body.start
+            }
+            let size = curl_shim_set_offset(raw, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count))
+            try easy.check(size, "the body's size")
+        }
+        return raw
+    }
+
+    /// The object behind a handle that a multi handle reports.
+    static func behind(_ handle: UnsafeMutableRawPointer) -> Transfer? {
+        var context: UnsafeMutableRawPointer?
+        guard curl_shim_get_pointer(handle, CURLINFO_PRIVATE, &context) == CURLE_OK, let context else { return nil }
+        return Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+    }
+}
