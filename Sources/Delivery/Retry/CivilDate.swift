@@ -1,0 +1,24 @@
+/// The calendar, by arithmetic only.
+enum CivilDate {
+    static func isLeap(_ year: Int) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
+
+    /// Days of a month from 1 to 12; 0 for any other number.
+    static func days(inMonth month: Int, year: Int) -> Int {
+        switch month {
+        case 2: isLeap(year) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        case 1...12: 31
+        default: 0
+        }
+    }
+
+    /// Days from 1970-01-01 to a date of the Gregorian calendar.
+    static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
+        // Counts years from March, so that the leap day is a year's last.
+        let shifted = month <= 2 ? year - 1 : year
+        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+}

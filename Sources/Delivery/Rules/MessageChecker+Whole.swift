@@ -1,0 +1,115 @@
+extension MessageChecker {
+    /// The most a message may hold, and the most it may hold for a topic.
+    ///
+    /// The error page says 2048 bytes for topics, the message types page 4096 for all: the smaller one is safe.
+    static let mostBytes = 4096
+    static let mostBytesForTopic = 2048
+
+    /// What FCM puts before each key of a notification when it counts (`gcm.notification.`).
+    static let notificationKeyPrefix = 17
+
+    /// The rules that span several fields.
+    mutating func checkWhole(_ bytes: Span<UInt8>) {
+        checkTarget(bytes)
+        if seen.hasAndroid && seen.hasAndroidV2 {
+            fail("must not be set together with android", at: Self.field("android_v2"), bytes)
+        }
+        checkSizes(bytes)
+        checkApple(bytes)
+    }
+
+    private static func field(_ name: String) -> Step? {
+        Schema.all[SchemaID.message.rawValue].index(named: name).map { .field(.message, $0) }
+    }
+
+    private mutating func checkTarget(_ bytes: Span<UInt8>) {
+        let allowed = "must have exactly one of token, fid, topic, condition"
+        switch seen.targets.count {
+        case 0: fail("\(allowed); has none", bytes)
+        case 1:
+            let (kind, string) = seen.targets[0]
+            if string.length > 0 { report.target = MessageTarget(kind: kind, value: string.text(in: bytes)) }
+        default: fail("\(allowed); has " + seen.targets.map(\.kind.rawValue).joined(separator: ", "), bytes)
+        }
+    }
+
+    private mutating func checkSizes(_ bytes: Span<UInt8>) {
+        let isForTopic = seen.targets.contains { $0.kind == .topic || $0.kind == .condition }
+        let most = isForTopic ? Self.mostBytesForTopic : Self.mostBytes
+        let notification = seen.notification[0] + seen.notification[1] + seen.notification[2]
+        let data = seen.data ?? 0
+        let how = isForTopic ? " for a topic" : ""
+        // What iOS gets, and every platform that is not given something of its own.
+        if data + notification > most {
+            fail("data and notification must take at most \(most) bytes\(how), take \(data + notification)", bytes)
+        }
+        if seen.hasAndroid || seen.hasAndroidV2 {
+            let kept = (0..<3).reduce(0) { $0 + (seen.androidReplaces[$1] ? 0 : seen.notification[$1]) }
+            let android = (seen.androidData ?? data) + seen.androidNotification + kept
+            if android > most && android != data + notification {
+                let name = seen.hasAndroid ? "android" : "android_v2"
+                fail(
+                    "data and notification must take at most \(most) bytes\(how), take \(android)",
+                    at: Self.field(name), bytes)
+            }
+        }
+        if let web = seen.webData, web > most {
+            fail("data must take at most \(most) bytes\(how), takes \(web)", at: Self.field("webpush"), bytes)
+        }
+        if seen.payloadLength > Self.mostBytes {
+            fail(
+                "payload must take at most \(Self.mostBytes) bytes without white space, takes \(seen.payloadLength)",
+                at: Self.field("apns"), bytes)
+        }
+    }
+
+    private mutating func checkApple(_ bytes: Span<UInt8>) {
+        let apns = Self.field("apns")
+        if (seen.hasAppleImage || seen.hasImage) && !seen.isMutable {
+            report.warnings.append(
+                PayloadIssue(
+                    field: "message.apns.payload.aps.mutable-content",
+                    reason: "is not 1: iOS shows the notification without its image"))
+        }
+        if seen.hasLiveActivity && !(seen.hasEvent && seen.hasTimestamp) {
+            report.warnings.append(
+                PayloadIssue(
+                    field: "message.apns.payload.aps",
+                    reason: "has no event and timestamp, which a Live Activity needs"))
+        }
+        guard let index = seen.pushType else { return }
+        let type = PushHeader.pushTypes[index]
+        if let topic = seen.topic, !topic.withContents(in: bytes, { ASCII.hasSuffix($0, type.topicSuffix) }) {
+            fail("headers: the topic of push type \(type.name) must end in \(type.topicSuffix)", at: apns, bytes)
+        }
+        if type.name == "background" { checkBackground(at: apns, bytes) }
+    }
+
+    /// A background push has priority 5, wakes the app, and shows nothing (Apple, "Pushing background updates").
+    private mutating func checkBackground(at apns: Step?, _ bytes: Span<UInt8>) {
+        if let priority = seen.priority {
+            if !priority.withContents(in: bytes, { ASCII.equal($0, "5") }) {
+                fail("headers: a background push must have apns-priority \"5\"", at: apns, bytes)
+            }
+        } else {
+            report.warnings.append(
+                PayloadIssue(
+                    field: "message.apns.headers.apns-priority",
+                    reason: "is not set: FCM sends 10, and a background push must have 5"))
+        }
+        if seen.hasAps {
+            if seen.hasAlert || seen.hasSound || seen.hasBadge {
+                fail("payload.aps: a background push must have no alert, sound or badge", at: apns, bytes)
+            }
+            if !seen.isContentAvailable {
+                fail("payload.aps: a background push must have content-available 1", at: apns, bytes)
+            }
+        }
+        if seen.hasNotification {
+            report.warnings.append(
+                PayloadIssue(
+                    field: "message.notification",
+                    reason: "is shown to people, and the APNs push type says background"))
+        }
+    }
+}

@@ -1,0 +1,58 @@
+/// The four ways to say where a message goes; exactly one of them is set in a message.
+package enum TargetKind: String, Sendable, CaseIterable { case token, fid, topic, condition }
+
+/// Where one message goes.
+package struct MessageTarget: Equatable, Sendable {
+    package let kind: TargetKind
+    package let value: String
+
+    package init(kind: TargetKind, value: String) {
+        self.kind = kind
+        self.value = value
+    }
+}
+
+/// One thing that is wrong, or worth a look, in a message.
+package struct PayloadIssue: Equatable, Sendable {
+    /// The path of the field, such as `message.android.ttl`, with the names of the published schema.
+    package let field: String
+    /// What is allowed and what was found, never a whole token.
+    package let reason: String
+
+    package init(field: String, reason: String) {
+        self.field = field
+        self.reason = reason
+    }
+}
+
+extension PayloadIssue: CustomStringConvertible {
+    package var description: String { "\(field): \(reason)" }
+}
+
+/// What `MessageRules.check` found in a message.
+package struct MessageReport: Sendable {
+    /// Reasons for which the message must not be sent, in the order they were met; at most 32.
+    package var errors: [PayloadIssue] = []
+    /// Things that are allowed and probably not meant.
+    package var warnings: [PayloadIssue] = []
+    /// The one target, when there is exactly one.
+    package var target: MessageTarget?
+    /// Where the digits of the Android TTL are in the checked bytes: whole seconds, without fraction and "s".
+    package var androidTTL: (start: Int, length: Int)?
+
+    /// Whether the message may be queued.
+    package var isValid: Bool { errors.isEmpty }
+}
+
+/// The rules for the object that goes under `message` in a request to FCM's v1 API.
+package enum MessageRules {
+    /// Checks JSON text, the types and names of the published schema, and the rules beyond it.
+    ///
+    /// One pass over the bytes; nothing is allocated per field. Where sources differ, the stricter reading holds, so
+    /// that what is accepted here is accepted by the provider.
+    package static func check(_ message: Span<UInt8>) -> MessageReport {
+        var checker = MessageChecker()
+        checker.run(message)
+        return checker.report
+    }
+}
