@@ -1,0 +1,79 @@
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A bound and listening TCP socket; accepts without blocking.
+package final class ListeningSocket {
+    package let descriptor: Int32
+    /// The port it got, also when port 0 was asked for.
+    package let port: Int
+
+    /// Listens at a numeric address or a name that resolves to one; port 0 takes a free one.
+    package init(host: String, port: Int) throws(HTTP2Error) {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV
+        var found: UnsafeMutablePointer<addrinfo>?
+        let status = getaddrinfo(host, String(port), &hints, &found)
+        guard status == 0, let address = found else {
+            throw HTTP2Error(.address, "cannot resolve \(host): \(String(cString: gai_strerror(status)))")
+        }
+        defer { freeaddrinfo(address) }
+
+        let descriptor = socket(address.pointee.ai_family, address.pointee.ai_socktype, address.pointee.ai_protocol)
+        guard descriptor >= 0 else { throw HTTP2Error(.system, "no socket: \(Self.reason)") }
+        var isComplete = false
+        defer { if !isComplete { _ = close(descriptor) } }
+        SocketOption.set(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
+        guard SocketOption.makeNonblocking(descriptor),
+            bind(descriptor, address.pointee.ai_addr, address.pointee.ai_addrlen) == 0, listen(descriptor, 1024) == 0
+        else { throw HTTP2Error(.address, "cannot listen on \(host) port \(port): \(Self.reason)") }
+        self.port = try Self.port(of: descriptor)
+        self.descriptor = descriptor
+        isComplete = true
+    }
+
+    deinit { _ = close(descriptor) }
+
+    /// The next waiting connection, nonblocking and without Nagle's delay; nil when there is none.
+    package func accept() -> Int32? {
+        while true {
+            #if canImport(Glibc)
+                let descriptor = Glibc.accept(self.descriptor, nil, nil)
+            #else
+                let descriptor = Darwin.accept(self.descriptor, nil, nil)
+            #endif
+            if descriptor < 0 {
+                // A client that left before it was accepted is skipped; everything else waits for the next turn.
+                if errno == EINTR || errno == ECONNABORTED { continue }
+                return nil
+            }
+            guard SocketOption.makeNonblocking(descriptor) else {
+                _ = close(descriptor)
+                continue
+            }
+            SocketOption.set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+            return descriptor
+        }
+    }
+
+    private static var reason: String { String(cString: strerror(errno)) }
+
+    private static func port(of descriptor: Int32) throws(HTTP2Error) -> Int {
+        var storage = sockaddr_storage()
+        var count = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let port: Int? = withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                guard getsockname(descriptor, $0, &count) == 0 else { return nil }
+                // The port stands at the same place for IPv4 and IPv6.
+                return UnsafeRawPointer($0).withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+                    Int(UInt16(bigEndian: $0.pointee.sin_port))
+                }
+            }
+        }
+        guard let port else { throw HTTP2Error(.system, "no address of the listening socket: \(reason)") }
+        return port
+    }
+}

@@ -1,0 +1,269 @@
+import CNGHTTP2
+import CTLS
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// One client's connection: TLS and HTTP/2 on a nonblocking socket, driven by whoever waits for the socket.
+///
+/// `receive` reads and collects requests, `nextRequest` hands them out, `respond` and the faults queue frames, and
+/// `flush` writes them. Nothing is decided in a callback. Not `Sendable`: it belongs to one loop.
+package final class ServerConnection {
+    package enum Phase: Sendable {
+        /// The TLS handshake is not done.
+        case handshaking
+        /// Requests come in.
+        case open
+        /// Our side is ended; what still comes in is thrown away until the client closes.
+        case draining
+        case closed
+    }
+
+    /// How a connection is cut off without a word of TLS or HTTP/2.
+    package enum Reset: String, Sendable { case fin, rst }
+
+    package let descriptor: Int32
+    package internal(set) var phase = Phase.handshaking
+    /// Output waits for the socket to take more.
+    package private(set) var wantsWrite = false
+    /// The id in the GOAWAY that was sent; later streams are never answered.
+    package private(set) var goAwayLastID: Int32?
+    /// The highest stream id that was handed out as a request.
+    package private(set) var lastRequestID: Int32 = 0
+
+    private let tls: OpaquePointer
+    private let context: TLSContext
+    private let shared: ServerShared
+    private let output = OutputBuffer()
+    private var session: OpaquePointer?
+    private var streams: [ServerStream] = []
+    private var idle: [ServerStream] = []
+    private var requests: [ServerStream] = []
+    private var nextIndex = 0
+    /// The stream whose header block is being read: no other frame can come in between.
+    var currentStream: ServerStream?
+
+    /// Takes over the descriptor, also when it throws.
+    package init(accepted descriptor: Int32, context: TLSContext, shared: ServerShared) throws(HTTP2Error) {
+        guard let tls = SSL_new(context.raw), SSL_set_fd(tls, descriptor) == 1 else {
+            _ = close(descriptor)
+            throw .fromTLS("no TLS connection")
+        }
+        SSL_set_accept_state(tls)
+        self.tls = tls
+        self.descriptor = descriptor
+        self.context = context
+        self.shared = shared
+    }
+
+    deinit {
+        closeNow()
+        SSL_free(tls)
+    }
+
+    // MARK: Input
+
+    /// Reads what has arrived; returns true when it stopped early and should be called again without waiting.
+    package func receive() -> Bool {
+        if phase == .draining { drain() }
+        if phase == .handshaking { handshake() }
+        guard phase == .open else { return false }
+        let buffer = shared.readBuffer
+        // Bounded, so that one busy client cannot keep the others waiting.
+        for _ in 0..<128 {
+            ERR_clear_error()
+            let count = SSL_read(tls, buffer.baseAddress, Int32(buffer.count))
+            guard count > 0 else {
+                let error = SSL_get_error(tls, count)
+                if error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE { closeNow() }
+                return false
+            }
+            guard nghttp2_session_mem_recv(session, buffer.baseAddress, Int(count)) == Int(count) else {
+                // libnghttp2 may have queued the GOAWAY that says what was wrong.
+                flush()
+                endOutput()
+                return false
+            }
+        }
+        return true
+    }
+
+    /// The next complete request that is still open, in the order of completion.
+    package func nextRequest() -> ServerStream? {
+        while nextIndex < requests.count {
+            let stream = requests[nextIndex]
+            nextIndex += 1
+            stream.isWaiting = false
+            if stream.id == 0 {
+                idle.append(stream)
+            } else if let last = goAwayLastID, stream.id > last {
+                continue
+            } else {
+                lastRequestID = max(lastRequestID, stream.id)
+                return stream
+            }
+        }
+        requests.removeAll(keepingCapacity: true)
+        nextIndex = 0
+        return nil
+    }
+
+    private func handshake() {
+        ERR_clear_error()
+        let result = SSL_accept(tls)
+        guard result == 1 else {
+            let error = SSL_get_error(tls, result)
+            wantsWrite = error == SSL_ERROR_WANT_WRITE
+            if error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE { closeNow() }
+            return
+        }
+        wantsWrite = false
+        var protocolName: UnsafePointer<UInt8>?
+        var count: UInt32 = 0
+        SSL_get0_alpn_selected(tls, &protocolName, &count)
+        // A client that sent no ALPN at all gets through the handshake; it is not one of ours.
+        guard count == 2, (try? startSession()) != nil else { return closeNow() }
+        phase = .open
+    }
+
+    private func startSession() throws(HTTP2Error) {
+        session = try shared.makeSession(for: self)
+        flush()
+    }
+
+    // MARK: Output
+
+    /// Submits the response, these headers and the stream's `responseBody`, unless the stream is gone.
+    package func respond(to stream: ServerStream, id: Int32, headers: HeaderBlock) {
+        guard phase == .open, stream.id == id, id != 0 else { return }
+        stream.responseHeaders = headers
+        stream.responseOffset = 0
+        let length = stream.digits(of: stream.responseBody.count)
+        withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: headers.fields.count + 1) { fields in
+            _ = fields.initialize(from: headers.fields)
+            fields.initializeElement(
+                at: headers.fields.count,
+                to: nghttp2_nv(
+                    name: shared.contentLengthName.baseAddress, value: length.baseAddress,
+                    namelen: shared.contentLengthName.count, valuelen: length.count, flags: HeaderBlock.borrowed))
+            var provider = nghttp2_data_provider()
+            provider.source.ptr = Unmanaged.passUnretained(stream).toOpaque()
+            provider.read_callback = readResponseBody
+            let hasBody = !stream.responseBody.isEmpty
+            withUnsafePointer(to: &provider) {
+                _ = nghttp2_submit_response(session, id, fields.baseAddress, fields.count, hasBody ? $0 : nil)
+            }
+        }
+    }
+
+    /// Answers with RST_STREAM and REFUSED_STREAM: the request was not processed.
+    package func refuse(_ stream: ServerStream) {
+        guard phase == .open, stream.id != 0 else { return }
+        _ = nghttp2_submit_rst_stream(
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, UInt32(NGHTTP2_REFUSED_STREAM.rawValue))
+    }
+
+    /// Announces the end of the connection: streams above `lastStreamID` were not processed, the others are still
+    /// answered, and the connection ends when they are.
+    package func goAway(lastStreamID: Int32, debugData: [UInt8] = []) {
+        guard phase == .open, goAwayLastID == nil else { return }
+        goAwayLastID = lastStreamID
+        _ = nghttp2_submit_goaway(
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), lastStreamID, UInt32(NGHTTP2_NO_ERROR.rawValue), debugData,
+            debugData.count)
+    }
+
+    /// Cuts the connection off at once; what was queued is not sent.
+    package func reset(by reset: Reset) {
+        guard phase != .closed else { return }
+        switch reset {
+        case .fin: endOutput()
+        case .rst:
+            SocketOption.resetOnClose(descriptor)
+            closeNow()
+        }
+    }
+
+    /// Writes as much of the queued frames as the socket takes, in full TLS records.
+    package func flush() {
+        guard let session, phase == .open || phase == .handshaking else { return }
+        wantsWrite = false
+        while true {
+            output.fill(from: session)
+            if output.isEmpty { break }
+            ERR_clear_error()
+            let written = SSL_write(tls, output.start, Int32(output.recordCount))
+            guard written > 0 else {
+                let error = SSL_get_error(tls, written)
+                wantsWrite = error == SSL_ERROR_WANT_WRITE
+                if error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE { closeNow() }
+                return
+            }
+            output.consume(Int(written))
+        }
+        if nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0 {
+            _ = SSL_shutdown(tls)
+            endOutput()
+        }
+    }
+
+    /// Ends our side and waits for the client's end: closing with unread input would make the kernel send RST, which
+    /// takes away from the client what it has not read yet.
+    private func endOutput() {
+        guard phase != .closed, phase != .draining else { return }
+        phase = .draining
+        wantsWrite = false
+        if shutdown(descriptor, Int32(SHUT_WR)) != 0 { closeNow() }
+    }
+
+    private func drain() {
+        while true {
+            let count = recv(descriptor, shared.readBuffer.baseAddress, shared.readBuffer.count, 0)
+            if count > 0 { continue }
+            if count == 0 || (errno != EAGAIN && errno != EINTR) { closeNow() }
+            return
+        }
+    }
+
+    /// Closes the socket without another word; harmless when it is closed already.
+    package func closeNow() {
+        guard phase != .closed else { return }
+        phase = .closed
+        wantsWrite = false
+        if let session { nghttp2_session_del(session) }
+        session = nil
+        _ = close(descriptor)
+    }
+
+    // MARK: What the callbacks append
+
+    func beginStream(_ id: Int32) {
+        let stream = idle.popLast() ?? makeStream()
+        stream.begin(id)
+        currentStream = stream
+        nghttp2_session_set_stream_user_data(session, id, Unmanaged.passUnretained(stream).toOpaque())
+    }
+
+    func finishRequest(_ stream: ServerStream) {
+        stream.isWaiting = true
+        requests.append(stream)
+    }
+
+    func closeStream(_ stream: ServerStream) {
+        stream.id = 0
+        // A request that waits to be handed out comes back when its turn comes.
+        if !stream.isWaiting { idle.append(stream) }
+    }
+
+    var maxBodyBytes: Int { shared.settings.maxBodyBytes }
+
+    private func makeStream() -> ServerStream {
+        let stream = ServerStream()
+        // Holds the stream for as long as the connection lives, since libnghttp2 only has a bare pointer to it.
+        streams.append(stream)
+        return stream
+    }
+}
