@@ -43,6 +43,7 @@ package final class ServerConnection {
     private var idle: [ServerStream] = []
     private var requests: [ServerStream] = []
     private var nextIndex = 0
+    private var isReleased = false
     /// The stream whose header block is being read: no other frame can come in between.
     var currentStream: ServerStream?
 
@@ -59,10 +60,7 @@ package final class ServerConnection {
         self.shared = shared
     }
 
-    deinit {
-        closeNow()
-        SSL_free(tls)
-    }
+    deinit { release() }
 
     // MARK: Input
 
@@ -93,7 +91,7 @@ package final class ServerConnection {
 
     /// The next complete request that is still open, in the order of completion.
     package func nextRequest() -> ServerStream? {
-        while nextIndex < requests.count {
+        while phase == .open, nextIndex < requests.count {
             let stream = requests[nextIndex]
             nextIndex += 1
             stream.isWaiting = false
@@ -228,13 +226,21 @@ package final class ServerConnection {
         }
     }
 
-    /// Closes the socket without another word; harmless when it is closed already.
+    /// Gives the connection up without another word; the descriptor lives on until `release`, so that its number is
+    /// not given away while it is still watched.
     package func closeNow() {
-        guard phase != .closed else { return }
         phase = .closed
         wantsWrite = false
         if let session { nghttp2_session_del(session) }
         session = nil
+    }
+
+    /// Closes the descriptor, once; call it when the descriptor is no longer watched.
+    package func release() {
+        closeNow()
+        guard !isReleased else { return }
+        isReleased = true
+        SSL_free(tls)
         _ = close(descriptor)
     }
 

@@ -1,0 +1,51 @@
+/// An error in the form of `google.rpc.Status`, as FCM answers it.
+struct RPCError {
+    enum Detail {
+        case fcmError(String)
+        case badRequest([(field: String, description: String)])
+        case errorInfo(reason: String, domain: String, metadata: [(String, String)])
+    }
+
+    let code: Int
+    let status: String
+    let message: String
+    var details: [Detail] = []
+
+    /// Appends the body of the answer.
+    func write(to output: inout [UInt8]) {
+        var members: [(String, JSONTree)] = [
+            ("code", .int(code)), ("message", .string(message)), ("status", .string(status)),
+        ]
+        if !details.isEmpty { members.append(("details", .array(details.map(\.tree)))) }
+        JSONTree.object([("error", .object(members))]).write(to: &output)
+    }
+}
+
+extension RPCError.Detail {
+    fileprivate var tree: JSONTree {
+        switch self {
+        case .fcmError(let code):
+            .object([
+                ("@type", .string("type.googleapis.com/google.firebase.fcm.v1.FcmError")),
+                ("errorCode", .string(code)),
+            ])
+        case .badRequest(let violations):
+            .object([
+                ("@type", .string("type.googleapis.com/google.rpc.BadRequest")),
+                (
+                    "fieldViolations",
+                    .array(
+                        violations.map {
+                            .object([("field", .string($0.field)), ("description", .string($0.description))])
+                        })
+                ),
+            ])
+        case .errorInfo(let reason, let domain, let metadata):
+            .object([
+                ("@type", .string("type.googleapis.com/google.rpc.ErrorInfo")),
+                ("reason", .string(reason)), ("domain", .string(domain)),
+                ("metadata", .object(metadata.map { ($0.0, .string($0.1)) })),
+            ])
+        }
+    }
+}

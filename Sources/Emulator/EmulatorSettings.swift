@@ -1,0 +1,29 @@
+import HTTP2
+
+/// Everything the emulator was told on its command line.
+struct EmulatorSettings: Sendable {
+    var host = "127.0.0.1"
+    /// 0 takes a free one.
+    var port = 0
+    var directory = "."
+    var project = "demo-project"
+    /// Seconds an access token is good for.
+    var tokenLifetime = 3599
+    /// Milliseconds between a request and its answer.
+    var latency = 0
+    var maxConcurrentStreams = 100
+    var keepsAcceptedLog = true
+    var isQuiet = false
+    var faults = FaultSettings()
+}
+
+/// Which faults happen how often; nil is never.
+struct FaultSettings: Sendable {
+    var resetBeforeAccept: Int?
+    var resetAfterAccept: Int?
+    var refuseStream: Int?
+    var goAway: Int?
+    var resetBy = ServerConnection.Reset.rst
+    /// The most faults of all kinds together.
+    var limit: Int?
+}

@@ -1,0 +1,52 @@
+import Operations
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// `accepted.ndjson`: every message that was accepted, in order, written before its answer is.
+final class AcceptedLog {
+    private let descriptor: Int32
+    private let projectPart: [UInt8]
+    private var buffer: [UInt8] = []
+    private var linePrefix: [UInt8] = []
+    private var prefixTime: WallTime?
+
+    init(directory: EmulatorDirectory, project: String) throws(Failure) {
+        descriptor = try directory.openForAppending("accepted.ndjson")
+        projectPart = [UInt8]("\",\"project\":\"\(project)\",\"message\":".utf8)
+        buffer.reserveCapacity(256 << 10)
+    }
+
+    deinit { _ = close(descriptor) }
+
+    /// Adds a line; the message is valid JSON, so a line break in it is white space and becomes a space.
+    func append(_ message: Span<UInt8>, at time: WallTime) {
+        if time != prefixTime {
+            prefixTime = time
+            linePrefix = [UInt8]("{\"time\":\"\(time.timestamp)".utf8) + projectPart
+        }
+        buffer.append(contentsOf: linePrefix)
+        let start = buffer.count
+        message.withUnsafeBufferPointer { buffer.append(contentsOf: $0) }
+        for index in start..<buffer.count
+        where buffer[index] == UInt8(ascii: "\n") || buffer[index] == UInt8(ascii: "\r") {
+            buffer[index] = UInt8(ascii: " ")
+        }
+        buffer.append(UInt8(ascii: "}"))
+        buffer.append(UInt8(ascii: "\n"))
+    }
+
+    /// Writes what was added; called at the end of every turn, before any answer goes out.
+    func flush() throws(Failure) {
+        guard !buffer.isEmpty else { return }
+        guard FileOutput.writeAll(descriptor, buffer) else {
+            throw Failure(
+                .configuration, "cannot write accepted.ndjson: \(String(cString: strerror(errno)))",
+                remedy: "make room, or use --no-accepted-log")
+        }
+        buffer.removeAll(keepingCapacity: true)
+    }
+}

@@ -1,0 +1,57 @@
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// A moment of the wall clock, read once per turn.
+struct WallTime: Equatable, Sendable {
+    /// Since 1970.
+    let seconds: Int64
+    let milliseconds: Int
+
+    static var now: WallTime {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return WallTime(seconds: Int64(time.tv_sec), milliseconds: Int(time.tv_nsec) / 1_000_000)
+    }
+
+    /// `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
+    var httpDate: String {
+        let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+        let (year, month, day) = date
+        let weekday = days[Int(seconds / 86_400 % 7)]
+        return "\(weekday), \(Self.padded(day, 2)) \(months[month - 1]) \(year) \(clock) GMT"
+    }
+
+    /// `1994-11-06T08:49:37.123Z` (RFC 3339).
+    var timestamp: String {
+        let (year, month, day) = date
+        return "\(year)-\(Self.padded(month, 2))-\(Self.padded(day, 2))T\(clock).\(Self.padded(milliseconds, 3))Z"
+    }
+
+    private var clock: String {
+        let second = Int(seconds % 86_400)
+        return [second / 3600, second / 60 % 60, second % 60].map { Self.padded($0, 2) }.joined(separator: ":")
+    }
+
+    /// The civil date in the proleptic Gregorian calendar, counted in eras of 400 years that begin in March.
+    private var date: (year: Int, month: Int, day: Int) {
+        let days = Int(seconds / 86_400) + 719_468
+        let era = days / 146_097
+        let dayOfEra = days % 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let marchMonth = (5 * dayOfYear + 2) / 153
+        let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
+        return (
+            yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * marchMonth + 2) / 5 + 1
+        )
+    }
+
+    private static func padded(_ value: Int, _ width: Int) -> String {
+        let digits = String(value)
+        return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    }
+}

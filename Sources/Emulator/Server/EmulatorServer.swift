@@ -1,0 +1,137 @@
+import HTTP2
+import Operations
+import Reactor
+import Signing
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The loop: waits for sockets, lets the service answer, writes the log, and then the answers.
+final class EmulatorServer {
+    /// The URL under which clients find it.
+    let endpoint: String
+
+    private let reactor: Reactor
+    private let listener: ListeningSocket
+    private let signals: SignalSource
+    private let context: TLSContext
+    private let shared: ServerShared
+    private let service: EmulatedService
+    private var clients: [Int32: ClientSource] = [:]
+    /// Clients that were touched in this turn.
+    private var touched: [ClientSource] = []
+    private var isStopping = false
+
+    /// Listens, and writes `ca.pem`; clients are served from `run` on.
+    init(
+        settings: EmulatorSettings, directory: EmulatorDirectory, serviceAccount: ServiceAccount
+    ) throws {
+        listener = try ListeningSocket(host: settings.host, port: settings.port)
+        let shownHost = ["0.0.0.0", "::"].contains(settings.host) ? "localhost" : settings.host
+        endpoint = "https://\(shownHost.contains(":") ? "[\(shownHost)]" : shownHost):\(listener.port)"
+
+        let authority = try CertificateAuthority(commonName: "fcm-emulator")
+        let identity = try authority.issueServer(host: settings.host)
+        context = try TLSContext(certificatePEM: identity.certificatePEM, privateKeyPEM: identity.privateKeyPEM)
+        var serverSettings = ServerSettings()
+        serverSettings.maxConcurrentStreams = settings.maxConcurrentStreams
+        shared = try ServerShared(settings: serverSettings)
+        try directory.write("ca.pem", authority.certificatePEM())
+
+        service = EmulatedService(
+            settings: settings,
+            tokenEndpoint: TokenEndpoint(
+                account: serviceAccount, audience: ServiceAccount.tokenURI(endpoint: endpoint),
+                lifetime: settings.tokenLifetime),
+            log: settings.keepsAcceptedLog ? try AcceptedLog(directory: directory, project: settings.project) : nil,
+            maxBodyBytes: serverSettings.maxBodyBytes)
+        reactor = try Reactor()
+        signals = try SignalSource([SIGTERM, SIGINT])
+    }
+
+    /// One line about what was served.
+    var summary: String {
+        let counts = service.counts
+        return "accepted=\(counts.accepted) validated=\(counts.validated) refused=\(counts.refused) "
+            + "tokens=\(counts.tokens) faults=\(service.faultCount)"
+    }
+
+    /// Serves until SIGTERM or SIGINT.
+    func run() throws {
+        try reactor.watch(listener.descriptor, .read, CallbackSource { [unowned self] in acceptClients() })
+        try reactor.watch(
+            signals.descriptor, .read,
+            CallbackSource { [unowned self] in while signals.next() != nil { isStopping = true } })
+        defer {
+            reactor.unwatch(listener.descriptor)
+            reactor.unwatch(signals.descriptor)
+        }
+        while !isStopping {
+            let again = touched.contains { $0.hasMore }
+            for client in touched where client.hasMore { client.ready(.read) }
+            try reactor.wait(atMostNanoseconds: again ? 0 : service.delayUntilNextAnswer())
+            try finishTurn()
+        }
+    }
+
+    private func finishTurn() throws {
+        service.answerDue { connection in
+            if let client = clients[connection.descriptor], client.connection === connection { touch(client) }
+        }
+        // The log comes first: whoever has an answer finds the message in accepted.ndjson.
+        try service.endTurn()
+        let finished = touched
+        touched.removeAll(keepingCapacity: true)
+        for client in finished {
+            client.isTouched = false
+            client.connection.flush()
+            if client.connection.phase == .closed {
+                forget(client)
+                continue
+            }
+            let interest: Interest = client.connection.wantsWrite ? [.read, .write] : .read
+            if interest != client.interest {
+                client.interest = interest
+                try reactor.watch(client.connection.descriptor, interest, client)
+            }
+            if client.hasMore { touch(client) }
+        }
+    }
+
+    private func touch(_ client: ClientSource) {
+        guard !client.isTouched else { return }
+        client.isTouched = true
+        touched.append(client)
+    }
+
+    private func forget(_ client: ClientSource) {
+        let descriptor = client.connection.descriptor
+        reactor.unwatch(descriptor)
+        clients[descriptor] = nil
+        client.connection.release()
+    }
+
+    private func acceptClients() {
+        while let descriptor = listener.accept() {
+            // Both fail only when memory or descriptors run out: this client is turned away, the others stay.
+            guard let connection = try? ServerConnection(accepted: descriptor, context: context, shared: shared)
+            else { continue }
+            let client = ClientSource(connection, service: service) { [unowned self] in touch($0) }
+            clients[descriptor] = client
+            if (try? reactor.watch(descriptor, .read, client)) == nil { forget(client) }
+        }
+    }
+}
+
+extension CertificateAuthority {
+    /// A certificate for loopback and for the host that is listened on.
+    fileprivate func issueServer(host: String) throws(SigningError) -> ServerIdentity {
+        let isAddress = host.contains(":") || host.utf8.allSatisfy { $0 == 0x2E || (0x30...0x39).contains($0) }
+        let names = ["localhost"] + (isAddress || host == "localhost" ? [] : [host])
+        let addresses = ["127.0.0.1", "::1"] + (!isAddress || ["127.0.0.1", "::1"].contains(host) ? [] : [host])
+        return try issueServer(names: names, addresses: addresses)
+    }
+}

@@ -1,0 +1,66 @@
+/// `POST /token`: changes a service account's assertion for an access token.
+struct TokenEndpoint {
+    private static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+    private static let googlesAudience = "https://oauth2.googleapis.com/token"
+    private static let sendScopes: Set<String> = [
+        "https://www.googleapis.com/auth/firebase.messaging", "https://www.googleapis.com/auth/cloud-platform",
+    ]
+    /// Seconds by which a client's clock may be off; Google does not publish its own figure.
+    private static let clockTolerance = 60.0
+
+    let account: ServiceAccount
+    let audience: String
+    /// Seconds an access token is good for.
+    let lifetime: Int
+
+    /// Appends the answer's body; gives back its head.
+    ///
+    /// - Parameters:
+    ///   - time: the wall clock, for the assertion's times.
+    ///   - now: the monotonic clock in nanoseconds, for the new token's end.
+    func answer(
+        _ body: [UInt8], tokens: inout AccessTokens, time: WallTime, now: Int64, into output: inout [UInt8]
+    ) -> AnswerHead {
+        do {
+            let scopes = try grantedScopes(body, time: time)
+            var members: [(String, JSONTree)] = []
+            if scopes.isDisjoint(with: Self.sendScopes) {
+                // Google answers a scope it does not know with an identity token and without an access token.
+                members.append(("id_token", .string("e30.e30.\(Randomness.hex(bytes: 16))")))
+            } else {
+                members.append(("access_token", .string(tokens.issue(lifetime: lifetime, now: now))))
+                members.append(("expires_in", .int(lifetime)))
+                members.append(("token_type", .string("Bearer")))
+            }
+            JSONTree.object(members).write(to: &output)
+            return .ok
+        } catch {
+            JSONTree.object([("error", .string(error.error)), ("error_description", .string(error.description))])
+                .write(to: &output)
+            return AnswerHead(status: 400)
+        }
+    }
+
+    private func grantedScopes(_ body: [UInt8], time: WallTime) throws(TokenError) -> Set<String> {
+        let fields = FormBody.fields(body)
+        guard let grantType = fields["grant_type"] else { throw .missing("grant_type") }
+        guard grantType.elementsEqual(Self.grantType.utf8) else {
+            throw .unsupportedGrant(String(decoding: grantType, as: UTF8.self))
+        }
+        guard let token = fields["assertion"], !token.isEmpty else { throw .missing("assertion") }
+        guard let assertion = Assertion(token) else { throw .badRequest }
+        guard assertion.claims.iss == account.email else { throw .unknownAccount }
+        guard assertion.isSigned(by: account) else { throw .badSignature }
+        guard assertion.claims.aud == audience || assertion.claims.aud == Self.googlesAudience
+        else { throw .wrongAudience }
+        guard let issued = assertion.claims.iat else { throw .noIssueTime }
+        guard let expiry = assertion.claims.exp else { throw .noExpiry }
+        let now = Double(time.seconds)
+        guard issued <= now + Self.clockTolerance, expiry > now - Self.clockTolerance, expiry > issued,
+            expiry <= issued + 3600
+        else { throw .badTimes }
+        let scopes = Set((assertion.claims.scope ?? "").split(separator: " ").map(String.init))
+        guard !scopes.isEmpty else { throw .noScope }
+        return scopes
+    }
+}

@@ -1,0 +1,29 @@
+/// An error of the token endpoint in the form of RFC 6749 §5.2, with the texts that Google gives.
+struct TokenError: Error, Equatable {
+    let error: String
+    let description: String
+
+    static let badRequest = TokenError(error: "invalid_request", description: "Bad Request")
+    static let unknownAccount = grant("Invalid grant: account not found")
+    static let badSignature = grant("Invalid JWT Signature.")
+    static let wrongAudience = grant("Invalid JWT: Failed audience check.")
+    static let noIssueTime = grant("Invalid JWT: iat (issued at) is not set.")
+    static let noExpiry = grant("Invalid JWT: exp (expiration time) is not set.")
+    static let badTimes = grant(
+        "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe. "
+            + "Check your iat and exp values in the JWT claim.")
+    static let noScope = TokenError(
+        error: "invalid_scope", description: "Invalid OAuth scope or ID token audience provided.")
+
+    static func missing(_ parameter: String) -> TokenError {
+        TokenError(error: "invalid_request", description: "Required parameter is missing: \(parameter)")
+    }
+
+    static func unsupportedGrant(_ type: String) -> TokenError {
+        TokenError(error: "unsupported_grant_type", description: "Invalid grant_type: \(type)")
+    }
+
+    private static func grant(_ description: String) -> TokenError {
+        TokenError(error: "invalid_grant", description: description)
+    }
+}
