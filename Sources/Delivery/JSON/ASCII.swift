@@ -11,41 +11,35 @@ enum ASCII {
     }
 
     /// Whether the bytes are exactly this ASCII text.
-    static func equal(_ bytes: Span<UInt8>, _ text: String) -> Bool {
-        let utf8 = text.utf8
-        guard bytes.count == utf8.count else { return false }
-        return hasPrefix(bytes, text)
+    static func equal(_ bytes: Span<UInt8>, _ text: StaticString) -> Bool {
+        bytes.count == text.utf8CodeUnitCount && hasPrefix(bytes, text)
     }
 
     /// Whether the bytes are this lower-case ASCII text, upper-case letters counting as lower-case ones.
-    static func equalIgnoringCase(_ bytes: Span<UInt8>, _ lowercase: String) -> Bool {
-        let utf8 = lowercase.utf8
-        guard bytes.count == utf8.count else { return false }
-        var index = 0
-        for expected in utf8 {
+    static func equalIgnoringCase(_ bytes: Span<UInt8>, _ lowercase: StaticString) -> Bool {
+        guard bytes.count == lowercase.utf8CodeUnitCount else { return false }
+        let expected = lowercase.utf8Start
+        for index in 0..<bytes.count {
             var byte = bytes[index]
             if byte &- 0x41 < 26 { byte |= 0x20 }
-            if byte != expected { return false }
-            index += 1
+            // The pointer is to a literal of as many bytes.
+            if byte != expected[index] { return false }
         }
         return true
     }
 
     /// Whether the bytes start with this ASCII text.
-    static func hasPrefix(_ bytes: Span<UInt8>, _ text: String) -> Bool {
-        let utf8 = text.utf8
-        guard bytes.count >= utf8.count else { return false }
-        var index = 0
-        for expected in utf8 {
-            if bytes[index] != expected { return false }
-            index += 1
-        }
+    static func hasPrefix(_ bytes: Span<UInt8>, _ text: StaticString) -> Bool {
+        guard bytes.count >= text.utf8CodeUnitCount else { return false }
+        let expected = text.utf8Start
+        // The pointer is to a literal, and the index stays within it.
+        for index in 0..<text.utf8CodeUnitCount where bytes[index] != expected[index] { return false }
         return true
     }
 
     /// Whether the bytes end with this ASCII text.
-    static func hasSuffix(_ bytes: Span<UInt8>, _ text: String) -> Bool {
-        let length = text.utf8.count
+    static func hasSuffix(_ bytes: Span<UInt8>, _ text: StaticString) -> Bool {
+        let length = text.utf8CodeUnitCount
         guard bytes.count >= length else { return false }
         return hasPrefix(bytes.extracting(bytes.count - length..<bytes.count), text)
     }

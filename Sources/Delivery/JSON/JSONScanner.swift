@@ -17,7 +17,9 @@ package struct JSONScanner {
     private var depth = 0
     private var keys: [JSONKey] = []
 
-    package init() {}
+    package init() {
+        keys.reserveCapacity(Self.pairwiseLimit)
+    }
 
     /// The kind of the value that starts here, after any white space.
     package mutating func nextKind(_ bytes: Span<UInt8>) throws(JSONError) -> Kind {
@@ -185,11 +187,11 @@ package struct JSONScanner {
     /// Consumes `null`.
     package mutating func null(_ bytes: Span<UInt8>) throws(JSONError) { try word("null", bytes) }
 
-    private mutating func word(_ word: String, _ bytes: Span<UInt8>) throws(JSONError) {
+    private mutating func word(_ word: StaticString, _ bytes: Span<UInt8>) throws(JSONError) {
         guard ASCII.hasPrefix(bytes.extracting(offset..<bytes.count), word) else {
             throw failure(.expectedValue, bytes)
         }
-        consume(word.utf8.count)
+        consume(word.utf8CodeUnitCount)
     }
 
     /// Consumes a number and returns where its text is.
@@ -232,7 +234,9 @@ package struct JSONScanner {
         var saved = 0
         var compactExtra = 0
         let count = bytes.count
-        while index < count {
+        while true {
+            index = Self.endOfPlainText(bytes, from: index)
+            guard index < count else { break }
             let byte = bytes[index]
             if byte == UInt8(ascii: "\"") {
                 let length = index - start - saved
@@ -248,13 +252,37 @@ package struct JSONScanner {
                 index += escape.written
                 saved += escape.written - escape.decoded
                 compactExtra += escape.compact - escape.decoded
-            } else if byte < 0x20 {
-                throw JSONError(byte == 0 ? .nul : .controlCharacter, at: index, in: bytes)
             } else {
-                index += 1
+                throw JSONError(byte == 0 ? .nul : .controlCharacter, at: index, in: bytes)
             }
         }
         throw JSONError(.endOfInput, at: count, in: bytes)
+    }
+
+    /// The first byte from here on that is not printable ASCII, or is a quote or a backslash; eight bytes at a time.
+    private static func endOfPlainText(_ bytes: Span<UInt8>, from start: Int) -> Int {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        var index = start
+        let raw = bytes.bytes
+        while index + 8 <= bytes.count {
+            // Any eight bytes are a valid UInt64, and the bounds are checked.
+            let word = UInt64(littleEndian: raw.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
+            let quotes = word ^ (ones &* 0x22)
+            let backslashes = word ^ (ones &* 0x5C)
+            let special =
+                word | (word &- ones &* 0x20) & ~word | (quotes &- ones) & ~quotes
+                | (backslashes &- ones) & ~backslashes
+            let marks = special & (ones &* 0x80)
+            // A borrow can only mark bytes above the first real one, so the lowest mark is right.
+            if marks != 0 { return index + marks.trailingZeroBitCount / 8 }
+            index += 8
+        }
+        while index < bytes.count {
+            let byte = bytes[index]
+            if byte < 0x20 || byte >= 0x80 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { break }
+            index += 1
+        }
+        return index
     }
 
     /// How long an escape is as written, once decoded, and when it is written again as short as possible.

@@ -10,7 +10,7 @@ extension Schema {
         Schema(
             .androidNotification,
             sharedNotificationFields + [
-                Field("image", .string, .webURL),
+                Field("image", .string, .webURL, fact: .androidImage),
                 Field("notification_count", .int32, .notNegative),
                 Field("proxy", .enumeration(.proxy)),
                 Field("bypass_proxy_notification", .boolean),
@@ -47,7 +47,7 @@ extension Schema {
         Schema(
             .androidNotificationV2,
             sharedNotificationFields + [
-                Field("image", .string, .secureURL),
+                Field("image", .string, .secureURL, fact: .androidImage),
                 Field("notification_count", .int32),
                 Field("id", .int32),
             ]),
@@ -65,8 +65,8 @@ extension Schema {
     ]
 
     private static let sharedNotificationFields = [
-        Field("title", .string),
-        Field("body", .string),
+        Field("title", .string, fact: .androidTitle),
+        Field("body", .string, fact: .androidBody),
         Field("icon", .string),
         Field("color", .string, .colour),
         Field("sound", .string),

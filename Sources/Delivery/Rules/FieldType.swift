@@ -32,7 +32,9 @@ package enum EnumerationID: Sendable {
     case webDirection, interruptionLevel, liveActivityEvent
 
     /// The names of the published schema.
-    package var names: [String] {
+    package var names: [String] { staticNames.map(\.description) }
+
+    var staticNames: [StaticString] {
         switch self {
         case .androidPriority: ["NORMAL", "HIGH"]
         case .notificationPriority:
@@ -49,7 +51,9 @@ package enum EnumerationID: Sendable {
     }
 
     /// Other spellings that the documentation gives for the same values.
-    package var otherNames: [String] { self == .androidPriority ? ["normal", "high"] : [] }
+    package var otherNames: [String] { staticOtherNames.map(\.description) }
+
+    var staticOtherNames: [StaticString] { self == .androidPriority ? ["normal", "high"] : [] }
 }
 
 /// What the keys and values of a string map must satisfy.

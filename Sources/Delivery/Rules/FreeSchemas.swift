@@ -4,15 +4,15 @@ extension Schema {
     /// Sources: Apple's payload key reference, the Web Notifications API, and the checks of Google's own SDKs.
     static let freeSchemas = [
         // Three of the five SDKs cannot send a payload without `aps`, and Apple calls the dictionary required.
-        Schema(.apnsPayload, isOpen: true, [Field("aps", .object(.aps), isRequired: true)]),
+        Schema(.apnsPayload, isOpen: true, [Field("aps", .object(.aps), isRequired: true, fact: .aps)]),
         Schema(
             .aps, isOpen: true,
             [
-                Field("alert", .textOrObject(.alert)),
-                Field("badge", .number),
-                Field("sound", .textOrObject(.sound), .notEmpty),
-                Field("content-available", .flag),
-                Field("mutable-content", .flag),
+                Field("alert", .textOrObject(.alert), fact: .alert),
+                Field("badge", .number, fact: .badge),
+                Field("sound", .textOrObject(.sound), .notEmpty, fact: .sound),
+                Field("content-available", .flag, fact: .contentAvailable),
+                Field("mutable-content", .flag, fact: .mutableContent),
                 Field("category", .text),
                 Field("thread-id", .text),
                 Field("target-content-id", .text),
@@ -20,8 +20,8 @@ extension Schema {
                 Field("relevance-score", .number),
                 Field("filter-criteria", .text),
                 Field("url-args", .texts),
-                Field("event", .enumeration(.liveActivityEvent)),
-                Field("timestamp", .number),
+                Field("event", .enumeration(.liveActivityEvent), fact: .event),
+                Field("timestamp", .number, fact: .timestamp),
                 Field("stale-date", .number),
                 Field("dismissal-date", .number),
                 Field("attributes-type", .text),

@@ -71,6 +71,7 @@ extension MessageChecker {
 
     private mutating func string(_ field: Field, _ bytes: Span<UInt8>) throws(JSONError) -> Outcome {
         let string = try scanner.string(bytes)
+        if field.rule == .webURL || field.rule == .secureURL { return webAddress(string, field, bytes) }
         if field.rule == .none { return string.length > 0 ? .set(length: string.length) : .unset }
         let rule = field.rule
         if case .target(let kind) = rule { seen.targets.append((kind, string)) }
@@ -79,15 +80,22 @@ extension MessageChecker {
         return string.length > 0 ? .set(length: string.length) : .unset
     }
 
+    private mutating func webAddress(_ string: JSONString, _ field: Field, _ bytes: Span<UInt8>) -> Outcome {
+        let finding = string.withContents(in: bytes) { WebAddress.inspect($0) }
+        if field.rule == .secureURL && !finding.isSecure {
+            return wrong("must be an absolute URL that starts with https://", string, bytes)
+        }
+        if let fault = finding.fault { return wrong(fault, string, bytes) }
+        if !finding.isSecure { warn("is not https: iOS and newer Android refuse to load it by default", bytes) }
+        if !finding.isASCII {
+            warn("holds characters that should be percent-encoded: some devices ignore it", bytes)
+        }
+        return .set(length: string.length)
+    }
+
     /// Warnings about text that is allowed.
     private mutating func remark(_ rule: TextRule, _ string: JSONString, _ bytes: Span<UInt8>) {
         switch rule {
-        case .webURL, .secureURL:
-            let finding = string.withContents(in: bytes) { WebAddress.inspect($0) }
-            if !finding.isSecure { warn("is not https: iOS and newer Android refuse to load it by default", bytes) }
-            if !finding.isASCII {
-                warn("holds characters that should be percent-encoded: some devices ignore it", bytes)
-            }
         case .outputOnly: warn("is set by FCM in its answer and ignored here", bytes)
         case .target(.token), .target(.fid):
             let hasSpace = string.withContents(in: bytes) { text in
@@ -175,8 +183,8 @@ extension MessageChecker {
         guard kind == .string else { return try mismatch(field, Self.form(of: id), bytes) }
         let string = try scanner.string(bytes)
         let isKnown = string.withContents(in: bytes) { text in
-            for name in id.names where ASCII.equal(text, name) { return true }
-            for name in id.otherNames where ASCII.equal(text, name) { return true }
+            for name in id.staticNames where ASCII.equal(text, name) { return true }
+            for name in id.staticOtherNames where ASCII.equal(text, name) { return true }
             return false
         }
         return isKnown ? .set(length: string.length) : wrong(Self.form(of: id), string, bytes)

@@ -36,7 +36,7 @@ extension MessageChecker {
     private mutating func checkSizes(_ bytes: Span<UInt8>) {
         let isForTopic = seen.targets.contains { $0.kind == .topic || $0.kind == .condition }
         let most = isForTopic ? Self.mostBytesForTopic : Self.mostBytes
-        let notification = seen.notification[0] + seen.notification[1] + seen.notification[2]
+        let notification = seen.title + seen.body + seen.image
         let data = seen.data ?? 0
         let how = isForTopic ? " for a topic" : ""
         // What iOS gets, and every platform that is not given something of its own.
@@ -44,7 +44,9 @@ extension MessageChecker {
             fail("data and notification must take at most \(most) bytes\(how), take \(data + notification)", bytes)
         }
         if seen.hasAndroid || seen.hasAndroidV2 {
-            let kept = (0..<3).reduce(0) { $0 + (seen.androidReplaces[$1] ? 0 : seen.notification[$1]) }
+            let kept =
+                (seen.androidTitle ? 0 : seen.title) + (seen.androidBody ? 0 : seen.body)
+                + (seen.androidImage ? 0 : seen.image)
             let android = (seen.androidData ?? data) + seen.androidNotification + kept
             if android > most && android != data + notification {
                 let name = seen.hasAndroid ? "android" : "android_v2"
@@ -65,7 +67,7 @@ extension MessageChecker {
 
     private mutating func checkApple(_ bytes: Span<UInt8>) {
         let apns = Self.field("apns")
-        if (seen.hasAppleImage || seen.hasImage) && !seen.isMutable {
+        if (seen.hasAppleImage || seen.image > 0) && !seen.isMutable {
             report.warnings.append(
                 PayloadIssue(
                     field: "message.apns.payload.aps.mutable-content",
@@ -82,7 +84,7 @@ extension MessageChecker {
         if let topic = seen.topic, !topic.withContents(in: bytes, { ASCII.hasSuffix($0, type.topicSuffix) }) {
             fail("headers: the topic of push type \(type.name) must end in \(type.topicSuffix)", at: apns, bytes)
         }
-        if type.name == "background" { checkBackground(at: apns, bytes) }
+        if type.name.description == "background" { checkBackground(at: apns, bytes) }
     }
 
     /// A background push has priority 5, wakes the app, and shows nothing (Apple, "Pushing background updates").

@@ -14,6 +14,10 @@ struct MessageChecker {
     var seen = MessageFacts()
     private var path: [Step] = []
 
+    init() {
+        path.reserveCapacity(8)
+    }
+
     mutating func run(_ bytes: Span<UInt8>) {
         do throws(JSONError) {
             guard try scanner.nextKind(bytes) == .object else {
@@ -57,7 +61,8 @@ struct MessageChecker {
             switch try value(of: schema.fields[index], in: schema, bytes) {
             case .set(let length):
                 set |= bit
-                seen.note(id, index, schema.fields[index].name, length: length)
+                if let fact = schema.fields[index].fact { seen.note(fact, length) }
+                seen.weigh(id, schema.fields[index], length)
             case .wrong: wrong |= bit
             case .unset: break
             }

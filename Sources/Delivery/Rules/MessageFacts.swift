@@ -8,16 +8,19 @@ struct MessageFacts {
     var androidData: Int?
     var webData: Int?
 
-    /// What `title`, `body` and `image` of `message.notification` count for.
-    var notification = [0, 0, 0]
+    /// What the fields of `message.notification` count for; 0 when unset.
+    var title = 0
+    var body = 0
+    var image = 0
     /// What the fields of Android's notification count for, and which of the three above it replaces.
     var androidNotification = 0
-    var androidReplaces = [false, false, false]
+    var androidTitle = false
+    var androidBody = false
+    var androidImage = false
 
     var hasAndroid = false
     var hasAndroidV2 = false
     var hasNotification = false
-    var hasImage = false
     var hasAppleImage = false
     var payloadLength = 0
     var hasAps = false
@@ -38,51 +41,35 @@ struct MessageFacts {
 
 extension MessageFacts {
     /// Remembers that a field is set.
-    mutating func note(_ id: SchemaID, _ index: Int, _ name: String, length: Int) {
-        switch id {
-        case .message: noteMessage(name)
-        case .notification:
-            // The table of this type starts with title, body, image.
-            if index < 3 { notification[index] = MessageChecker.notificationKeyPrefix + name.utf8.count + length }
-            if name == "image" { hasImage = true }
-        case .androidNotification, .androidNotificationV2:
-            androidNotification += MessageChecker.notificationKeyPrefix + name.utf8.count + length
-            switch name {
-            case "title": androidReplaces[0] = true
-            case "body": androidReplaces[1] = true
-            case "image": androidReplaces[2] = true
-            default: break
-            }
-        case .apnsConfig:
-            if name == "payload" { payloadLength = length }
-            if name == "live_activity_token" { hasLiveActivity = true }
-        case .apnsFcmOptions: if name == "image" { hasAppleImage = true }
-        case .apnsPayload: if name == "aps" { hasAps = true }
-        case .aps: noteAps(name)
-        default: break
+    mutating func note(_ fact: MessageFact, _ length: Int) {
+        switch fact {
+        case .android: hasAndroid = true
+        case .androidV2: hasAndroidV2 = true
+        case .notification: hasNotification = true
+        case .title: title = length + MessageChecker.notificationKeyPrefix + 5
+        case .body: body = length + MessageChecker.notificationKeyPrefix + 4
+        case .image: image = length + MessageChecker.notificationKeyPrefix + 5
+        case .androidTitle: androidTitle = true
+        case .androidBody: androidBody = true
+        case .androidImage: androidImage = true
+        case .payload: payloadLength = length
+        case .liveActivity: hasLiveActivity = true
+        case .appleImage: hasAppleImage = true
+        case .aps: hasAps = true
+        case .alert: hasAlert = true
+        case .sound: hasSound = true
+        case .badge: hasBadge = true
+        case .contentAvailable: isContentAvailable = true
+        case .mutableContent: isMutable = true
+        case .event: hasEvent = true
+        case .timestamp: hasTimestamp = true
         }
     }
 
-    private mutating func noteMessage(_ name: String) {
-        switch name {
-        case "android": hasAndroid = true
-        case "android_v2": hasAndroidV2 = true
-        case "notification": hasNotification = true
-        default: break
-        }
-    }
-
-    private mutating func noteAps(_ name: String) {
-        switch name {
-        case "alert": hasAlert = true
-        case "sound": hasSound = true
-        case "badge": hasBadge = true
-        case "content-available": isContentAvailable = true
-        case "mutable-content": isMutable = true
-        case "event": hasEvent = true
-        case "timestamp": hasTimestamp = true
-        default: break
-        }
+    /// Adds up what the fields of Android's notification count for.
+    mutating func weigh(_ id: SchemaID, _ field: Field, _ length: Int) {
+        guard id == .androidNotification || id == .androidNotificationV2 else { return }
+        androidNotification += MessageChecker.notificationKeyPrefix + field.staticName.utf8CodeUnitCount + length
     }
 
     /// Remembers the size of a data map by the message that holds it.
@@ -93,4 +80,13 @@ extension MessageFacts {
         default: data = size
         }
     }
+}
+
+/// A field whose being set matters to a rule that spans several fields.
+enum MessageFact: Sendable {
+    case android, androidV2, notification
+    case title, body, image
+    case androidTitle, androidBody, androidImage
+    case payload, liveActivity, appleImage
+    case aps, alert, sound, badge, contentAvailable, mutableContent, event, timestamp
 }

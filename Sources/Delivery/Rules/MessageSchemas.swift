@@ -9,9 +9,9 @@ extension Schema {
                 Field("topic", .string, .target(.topic)),
                 Field("condition", .string, .target(.condition)),
                 Field("data", .stringMap(.data)),
-                Field("notification", .message(.notification)),
-                Field("android", .message(.androidConfig)),
-                Field("android_v2", .message(.androidConfigV2)),
+                Field("notification", .message(.notification), fact: .notification),
+                Field("android", .message(.androidConfig), fact: .android),
+                Field("android_v2", .message(.androidConfigV2), fact: .androidV2),
                 Field("apns", .message(.apnsConfig)),
                 Field("webpush", .message(.webpushConfig)),
                 Field("fcm_options", .message(.fcmOptions)),
@@ -19,7 +19,10 @@ extension Schema {
             ]),
         Schema(
             .notification,
-            [Field("title", .string), Field("body", .string), Field("image", .string, .webURL)]),
+            [
+                Field("title", .string, fact: .title), Field("body", .string, fact: .body),
+                Field("image", .string, .webURL, fact: .image),
+            ]),
         Schema(.fcmOptions, [Field("analytics_label", .string, .analyticsLabel)]),
     ]
 
@@ -29,13 +32,16 @@ extension Schema {
             .apnsConfig,
             [
                 Field("headers", .stringMap(.apnsHeaders)),
-                Field("payload", .structure(.apnsPayload)),
+                Field("payload", .structure(.apnsPayload), fact: .payload),
                 Field("fcm_options", .message(.apnsFcmOptions)),
-                Field("live_activity_token", .string, .notEmpty),
+                Field("live_activity_token", .string, .notEmpty, fact: .liveActivity),
             ]),
         Schema(
             .apnsFcmOptions,
-            [Field("analytics_label", .string, .analyticsLabel), Field("image", .string, .webURL)]),
+            [
+                Field("analytics_label", .string, .analyticsLabel),
+                Field("image", .string, .webURL, fact: .appleImage),
+            ]),
         Schema(
             .webpushConfig,
             [

@@ -1,29 +1,35 @@
 /// What the headers that APNs and web push read may hold.
 enum PushHeader {
     /// Push types and what a topic of each ends with (Apple, "Sending notification requests to APNs").
-    static let pushTypes: [(name: String, topicSuffix: String)] = [
+    static let pushTypes: [(name: StaticString, topicSuffix: StaticString)] = [
         ("alert", ""), ("background", ""), ("voip", ".voip"), ("pushtotalk", ".voip-ptt"),
         ("complication", ".complication"), ("fileprovider", ".pushkit.fileprovider"), ("location", ".location-query"),
         ("liveactivity", ".push-type.liveactivity"), ("widgets", ".push-type.widgets"),
         ("controls", ".push-type.controls"), ("mdm", ""),
     ]
-    static let priorities = ["10", "5", "1"]
-    static let urgencies = ["very-low", "low", "normal", "high"]
+    static let priorities: [StaticString] = ["10", "5", "1"]
+    static let urgencies: [StaticString] = ["very-low", "low", "normal", "high"]
     static let longestCollapseID = 64
 
     /// The APNs headers with rules of their own.
-    enum APNs: String, CaseIterable {
-        case priority = "apns-priority"
-        case expiration = "apns-expiration"
-        case collapseID = "apns-collapse-id"
-        case pushType = "apns-push-type"
-        case id = "apns-id"
-        case topic = "apns-topic"
+    enum APNs: CaseIterable {
+        case priority, expiration, collapseID, pushType, id, topic
+
+        private var name: StaticString {
+            switch self {
+            case .priority: "apns-priority"
+            case .expiration: "apns-expiration"
+            case .collapseID: "apns-collapse-id"
+            case .pushType: "apns-push-type"
+            case .id: "apns-id"
+            case .topic: "apns-topic"
+            }
+        }
 
         /// The header of this name in any case, as HTTP reads names.
         init?(_ name: Span<UInt8>) {
             guard name.count >= 7, name[4] == UInt8(ascii: "-") else { return nil }
-            for header in Self.allCases where ASCII.equalIgnoringCase(name, header.rawValue) {
+            for header in Self.allCases where ASCII.equalIgnoringCase(name, header.name) {
                 self = header
                 return
             }
@@ -41,7 +47,7 @@ enum PushHeader {
                     ? "must have at most \(PushHeader.longestCollapseID) bytes, has \(value.count)" : nil
             case .pushType:
                 PushHeader.pushType(value) == nil
-                    ? "must be one of " + PushHeader.pushTypes.map(\.name).joined(separator: ", ") : nil
+                    ? "must be one of " + PushHeader.pushTypes.map(\.name.description).joined(separator: ", ") : nil
             case .id: PushHeader.isUUID(value) ? nil : "must be a UUID in lower case, 8-4-4-4-12"
             case .topic: value.count == 0 ? "must not be empty" : nil
             }
@@ -54,7 +60,8 @@ enum PushHeader {
             return ASCII.saturatingInteger(value) == nil ? "must be a number of seconds in digits" : nil
         }
         if ASCII.equalIgnoringCase(name, "urgency") {
-            return isOne(of: urgencies, value) ? nil : "must be one of " + urgencies.joined(separator: ", ")
+            return isOne(of: urgencies, value)
+                ? nil : "must be one of " + urgencies.map(\.description).joined(separator: ", ")
         }
         return nil
     }
@@ -65,7 +72,7 @@ enum PushHeader {
         return nil
     }
 
-    static func isOne(of names: [String], _ value: Span<UInt8>) -> Bool {
+    static func isOne(of names: [StaticString], _ value: Span<UInt8>) -> Bool {
         for name in names where ASCII.equal(value, name) { return true }
         return false
     }

@@ -1,33 +1,30 @@
-/// A field of a message type.
+/// A field of a message type; plain data, so that passing it costs nothing.
 package struct Field: Sendable {
-    /// The name in the protocol definition, such as `collapse_key`; keys of free JSON have only this one.
-    package let name: String
-    /// The name in proto3's JSON, such as `collapseKey`.
-    package let camelName: String
+    let staticName: StaticString
     package let type: FieldType
     let rule: TextRule
     let isRequired: Bool
-    let needs: String?
+    let needs: StaticString?
+    /// What is worth remembering when the field is set.
+    let fact: MessageFact?
 
     init(
-        _ name: String, _ type: FieldType, _ rule: TextRule = .none, isRequired: Bool = false, needs: String? = nil
+        _ name: StaticString, _ type: FieldType, _ rule: TextRule = .none, isRequired: Bool = false,
+        needs: StaticString? = nil, fact: MessageFact? = nil
     ) {
-        self.name = name
+        staticName = name
         self.type = type
         self.rule = rule
         self.isRequired = isRequired
         self.needs = needs
-        camelName = Self.camelCase(name)
+        self.fact = fact
     }
 
-    /// Whether its text must stay out of error texts.
-    var isSecret: Bool {
-        if case .target(let kind) = rule { return kind == .token || kind == .fid }
-        return name == "live_activity_token"
-    }
+    /// The name in the protocol definition, such as `collapse_key`; keys of free JSON have only this one.
+    package var name: String { staticName.description }
 
-    /// proto3's rule: an underscore goes, the letter after it becomes upper case.
-    private static func camelCase(_ name: String) -> String {
+    /// The name in proto3's JSON, such as `collapseKey`: an underscore goes, the letter after it becomes upper case.
+    package var camelName: String {
         var result = ""
         var raisesNext = false
         for character in name {
@@ -39,6 +36,31 @@ package struct Field: Sendable {
             }
         }
         return result
+    }
+
+    /// Whether its text must stay out of error texts.
+    var isSecret: Bool {
+        if case .target(let kind) = rule { return kind == .token || kind == .fid }
+        return fact == .liveActivity
+    }
+
+    /// Whether the key is `camelName`, without making that name.
+    func isCamelName(_ key: Span<UInt8>) -> Bool {
+        var index = 0
+        var raisesNext = false
+        for position in 0..<staticName.utf8CodeUnitCount {
+            // The pointer is to a literal and the position within it.
+            var byte = staticName.utf8Start[position]
+            if byte == UInt8(ascii: "_") {
+                raisesNext = true
+                continue
+            }
+            if raisesNext && ASCII.isLetter(byte) { byte &= 0xDF }
+            raisesNext = false
+            guard index < key.count, key[index] == byte else { return false }
+            index += 1
+        }
+        return index == key.count
     }
 }
 
@@ -62,7 +84,9 @@ package final class Schema: Sendable {
         self.fields = fields
         self.isOpen = isOpen
         required = fields.indices.reduce(0) { $0 | (fields[$1].isRequired ? 1 << UInt64($1) : 0) }
-        needs = fields.map { field in fields.firstIndex { $0.name == field.needs } ?? -1 }
+        needs = fields.map { field in
+            field.needs.flatMap { needed in fields.firstIndex { $0.name == needed.description } } ?? -1
+        }
         hashes = fields.flatMap { field in
             let name = Array(field.name.utf8)
             let camel = Array((isOpen ? field.name : field.camelName).utf8)
@@ -74,8 +98,10 @@ package final class Schema: Sendable {
     func index(of key: JSONKey, in bytes: Span<UInt8>) -> Int? {
         for index in 0..<hashes.count where hashes[index] == key.hash {
             let field = fields[index / 2]
-            let name = index % 2 == 0 || isOpen ? field.name : field.camelName
-            if key.string.withContents(in: bytes, { ASCII.equal($0, name) }) { return index / 2 }
+            let isSame = key.string.withContents(in: bytes) { name in
+                index % 2 == 0 || isOpen ? ASCII.equal(name, field.staticName) : field.isCamelName(name)
+            }
+            if isSame { return index / 2 }
         }
         return nil
     }

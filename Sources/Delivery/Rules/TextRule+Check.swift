@@ -5,24 +5,17 @@ extension TextRule {
 
     /// What is wrong with the contents of a string under this rule; nil if nothing is.
     ///
-    /// Numbers, durations and targets' lengths are checked where they are read.
+    /// Numbers, durations and web addresses are checked where they are read.
     func fault(_ text: Span<UInt8>) -> String? {
         switch self {
-        case .none, .outputOnly, .timeToLive, .notNegative, .fraction: nil
+        case .none, .outputOnly, .timeToLive, .notNegative, .fraction, .webURL, .secureURL: nil
         case .notEmpty: text.count == 0 ? "must not be empty" : nil
         case .target(.topic): Topic.fault(text)
         case .target(.condition): Topic.conditionFault(text)
         case .target: text.count == 0 ? "must not be empty" : nil
         case .analyticsLabel: Self.labelFault(text)
         case .colour: Self.isColour(text) ? nil : "must be a colour written #rrggbb"
-        case .webURL: WebAddress.inspect(text).fault
-        case .secureURL: Self.secureFault(text)
         }
-    }
-
-    private static func secureFault(_ text: Span<UInt8>) -> String? {
-        let finding = WebAddress.inspect(text)
-        return finding.isSecure ? finding.fault : "must be an absolute URL that starts with https://"
     }
 
     private static func labelFault(_ text: Span<UInt8>) -> String? {

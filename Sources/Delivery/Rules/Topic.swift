@@ -94,9 +94,9 @@ enum Topic {
             index == text.count || !Topic.isNameByte(text[index])
         }
 
-        private mutating func accept(_ word: String, _ text: Span<UInt8>) -> Bool {
+        private mutating func accept(_ word: StaticString, _ text: Span<UInt8>) -> Bool {
             guard ASCII.hasPrefix(text.extracting(index..<text.count), word) else { return false }
-            index += word.utf8.count
+            index += word.utf8CodeUnitCount
             return true
         }
 

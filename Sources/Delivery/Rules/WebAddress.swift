@@ -34,8 +34,8 @@ enum WebAddress {
         return finding
     }
 
-    private static func endOfScheme(_ text: Span<UInt8>, _ scheme: String) -> Int? {
-        let length = scheme.utf8.count
+    private static func endOfScheme(_ text: Span<UInt8>, _ scheme: StaticString) -> Int? {
+        let length = scheme.utf8CodeUnitCount
         guard text.count >= length, ASCII.equalIgnoringCase(text.extracting(0..<length), scheme) else { return nil }
         return length
     }
