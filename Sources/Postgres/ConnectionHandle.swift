@@ -34,9 +34,9 @@ final class ConnectionHandle {
 
     /// Why a statement failed; the reason the server gave for hanging up where libpq saw only the broken connection.
     func statementError(_ result: OpaquePointer?) -> PostgresError {
-        guard let result else { return connectionError() }
-        let error = PostgresError(result: result)
-        return error.sqlState == nil ? log.farewell ?? safe(error) : error
+        let error = result.map { PostgresError(result: $0) }
+        guard let error, error.sqlState != nil else { return connectionError() }
+        return error
     }
 
     /// The value of a connection parameter in force, wherever it came from.

@@ -78,12 +78,12 @@ extension PostgresError {
                 .server, sqlState: state, message: ErrorText.redacted(ErrorText.firstLine(primary), for: state),
                 detail: field(DiagnosticField.detail), hint: field(DiagnosticField.hint))
         } else {
-            let text = PQresultErrorMessage(result).map { String(cString: $0) } ?? ""
-            self.init(.connection, message: ErrorText.firstLine(text, otherwise: "the connection to the server broke"))
+            // libpq made the error; what the server said before it hung up may be in the text.
+            self.init(connectionText: PQresultErrorMessage(result).map { String(cString: $0) } ?? "")
         }
     }
 
-    /// The error that a connection attempt ended with.
+    /// The error of a connection that could not be made, or broke.
     ///
     /// libpq 15 keeps no SQLSTATE for it, but writes the code into the text when it is told to be verbose.
     init(connectionText text: String) {
