@@ -5,7 +5,8 @@
 -- Run by `todoke migrate`, or in order by: psql -1 -v ON_ERROR_STOP=1 -f 0001_schema.sql
 -- The last line records the file with its digest: head -n -1 FILE | sha256sum
 
-SELECT set_config('todoke.migrating', '1', true);
+SET LOCAL todoke.migrating = '1';
+SET LOCAL search_path = pg_catalog, pg_temp;
 
 DO $$
 BEGIN
@@ -138,4 +139,4 @@ $$;
 COMMENT ON FUNCTION todoke.begin_migration(int) IS 'Called first by each migration: waits for its turn, and refuses one that is applied, out of order or outside a transaction.';
 REVOKE EXECUTE ON FUNCTION todoke.begin_migration(int) FROM PUBLIC;
 
-INSERT INTO todoke.migrations (version, name, digest) VALUES (1, '0001_schema.sql', '3cccdc31dcb4de41a5a96ec36da3d61a2994657b58f6b176b28dc462f5e11e62');
+INSERT INTO todoke.migrations (version, name, digest) VALUES (1, '0001_schema.sql', '45e49182dce40eba655d1a0ad55877e000fb93cfcf37b819ab0bea81d5453d03');

@@ -2,7 +2,8 @@
 -- Locks: none that anybody else could wait for; every object is new.
 -- Older binaries: there are none.
 
-SELECT set_config('todoke.migrating', '2', true);
+SET LOCAL todoke.migrating = '2';
+SET LOCAL search_path = pg_catalog, pg_temp;
 SET LOCAL ROLE todoke_owner;
 SELECT todoke.begin_migration(2);
 
@@ -325,4 +326,4 @@ GRANT UPDATE (
 GRANT SELECT, INSERT ON todoke.attempts TO todoke_sender;
 GRANT SELECT, INSERT, UPDATE, DELETE ON todoke.senders TO todoke_sender;
 
-INSERT INTO todoke.migrations (version, name, digest) VALUES (2, '0002_tables.sql', 'cf0050766a1b1edda8ecc923281e794d7b3ea60a2bd7008fe29df3c7e4b89db3');
+INSERT INTO todoke.migrations (version, name, digest) VALUES (2, '0002_tables.sql', '38cc73e479cc19cc0a8ce9ccac79fa83f8cbf3a597ef43bc4fe765704ed2f719');

@@ -2,7 +2,8 @@
 -- Locks: SHARE UPDATE EXCLUSIVE on the four parents for a moment, which neither readers nor writers notice.
 -- Older binaries: survive it.
 
-SELECT set_config('todoke.migrating', '3', true);
+SET LOCAL todoke.migrating = '3';
+SET LOCAL search_path = pg_catalog, pg_temp;
 SET LOCAL ROLE todoke_owner;
 SELECT todoke.begin_migration(3);
 
@@ -10,6 +11,7 @@ CREATE FUNCTION todoke.ensure_partitions(days_ahead int DEFAULT 7) RETURNS int
 LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET datestyle = 'ISO, YMD'
 SET lock_timeout = '2s'
 AS $$
 DECLARE
@@ -84,4 +86,4 @@ GRANT EXECUTE ON FUNCTION todoke.message_days() TO todoke_producer, todoke_sende
 
 SELECT todoke.ensure_partitions(14);
 
-INSERT INTO todoke.migrations (version, name, digest) VALUES (3, '0003_partitions.sql', '898b124ec8fcf11c38cdac039ba09f9ded5e515816b4ab1261fcbbd0d9388344');
+INSERT INTO todoke.migrations (version, name, digest) VALUES (3, '0003_partitions.sql', '66f19bc8b843ab41bd6078c6d93255b923b2ad1c2fbd5d9ed69e28dfca824391');
