@@ -1,4 +1,67 @@
-/// The program behind the executable: takes its arguments and environment, gives back its exit code.
+import Operations
+
+/// The program behind `todoke`: finds the subcommand and runs it.
 package enum Operator {
-    package static func run(arguments: [String], environment: [String: String]) -> Int32 { 70 }
+    static let commands: [Subcommand] = [.migrate]
+
+    /// Gives back the process's exit code; `arguments` starts with the program's own name.
+    package static func run(arguments: [String], environment: [String: String]) -> Int32 {
+        let program = arguments.first ?? "todoke"
+        let rest = arguments.dropFirst()
+        switch rest.first {
+        case nil:
+            StandardStream.error.write(help)
+            return ExitCode.usage.rawValue
+        case "--help", "-h":
+            StandardStream.output.write(help)
+            return ExitCode.ok.rawValue
+        case "help":
+            return run(
+                arguments: [program] + (rest.dropFirst().first.map { [$0, "--help"] } ?? ["--help"]),
+                environment: environment)
+        case "--version":
+            StandardStream.output.writeLine("todoke \(Version.current)")
+            return ExitCode.ok.rawValue
+        case let name?:
+            guard let command = commands.first(where: { $0.name == name }) else {
+                StandardStream.error.writeLine("todoke: \(unknown(name).line)")
+                return ExitCode.usage.rawValue
+            }
+            let context = Subcommand.Context(program: program)
+            return Program.run(
+                command.options, arguments: ["todoke \(name)"] + rest.dropFirst(), environment: environment
+            ) { try command.run($0, context) }
+        }
+    }
+
+    static func unknown(_ name: String) -> Failure {
+        if name.hasPrefix("-") {
+            return Failure(
+                .usage, "the subcommand comes before the options, and \"\(name)\" is not one",
+                remedy: "see todoke --help")
+        }
+        let closest = commands.map { ($0.name, editDistance($0.name, name)) }.min { $0.1 < $1.1 }
+        var suggestion = ""
+        if let closest, closest.1 <= max(2, name.count / 3) { suggestion = " (did you mean \(closest.0)?)" }
+        return Failure(.usage, "unknown subcommand \"\(name)\"\(suggestion)", remedy: "see todoke --help")
+    }
+
+    static var help: String {
+        let width = commands.map(\.name.count).max() ?? 0
+        let lines = commands.map { command in
+            "  " + command.name + String(repeating: " ", count: width - command.name.count + 2)
+                + command.options.summary
+        }
+        return """
+            todoke: the operator's tool
+
+            Usage: todoke SUBCOMMAND [OPTIONS]
+
+            Subcommands:
+            \(lines.joined(separator: "\n"))
+
+            `todoke SUBCOMMAND --help` shows its options; --version the version.
+
+            """
+    }
 }

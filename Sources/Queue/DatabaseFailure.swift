@@ -9,9 +9,12 @@ extension Failure {
     package init(_ error: PostgresError, while doing: String) {
         let what = "\(doing) failed: \(error.message)"
         if error.isAuthentication {
-            self.init(.configuration, what, remedy: "check user and password in --database-url or PGUSER and PGPASSWORD")
+            self.init(
+                .configuration, what, remedy: "check user and password in --database-url or PGUSER and PGPASSWORD")
         } else if error.isMissingDatabase {
-            self.init(.configuration, what, remedy: "create the database, or name another one in --database-url or PGDATABASE")
+            self.init(
+                .configuration, what, remedy: "create the database, or name another one in --database-url or PGDATABASE"
+            )
         } else if error.source == .usage {
             self.init(.configuration, what, remedy: "check --database-url or the PG* variables")
         } else if error.isConnectionLost {

@@ -1,0 +1,47 @@
+import Operations
+import Postgres
+import Queue
+
+extension Subcommand {
+    /// `todoke migrate`: brings the database's schema to the version of the files.
+    static let migrate = Subcommand(
+        name: "migrate",
+        options: OptionTable(
+            program: "todoke migrate",
+            summary: "Creates or upgrades the schema todoke in the queue's database.",
+            usage: "todoke migrate [--database-url URL] [--sql-dir DIR]",
+            options: [
+                .databaseURL, .directDatabaseURL,
+                Option(
+                    "sql-dir", "DIR",
+                    help: "Where the migrations are. Without it: ../share/todoke/sql beside the program, then ./sql."),
+                .json,
+            ],
+            example: "todoke migrate --database-url postgres://localhost/queue"),
+        run: migrate)
+
+    private static func migrate(_ options: ParsedOptions, _ context: Context) throws -> ExitCode {
+        let files = try MigrationDirectory.files(named: options.string("sql-dir"), program: context.program)
+        let connection = try connect(options.string("direct-database-url") ?? options.string("database-url"))
+        let report = try Migrator(files: files).migrate(connection)
+        if options.isSet("json") {
+            // Names of migrations are letters, digits, "_" and ".": nothing to escape.
+            let names = report.applied.map { "\"\($0)\"" }.joined(separator: ",")
+            StandardStream.output.writeLine("{\"version\":\(report.version),\"applied\":[\(names)]}")
+        } else if report.applied.isEmpty {
+            StandardStream.output.writeLine("nothing to do: the schema is at version \(report.version)")
+        } else {
+            for name in report.applied { StandardStream.output.writeLine("applied \(name)") }
+            StandardStream.output.writeLine("the schema is at version \(report.version)")
+        }
+        return .ok
+    }
+
+    private static func connect(_ url: String?) throws(Failure) -> Connection {
+        do throws(PostgresError) {
+            return try Connection(Conninfo(url, applicationName: "todoke"))
+        } catch {
+            throw Failure(error, while: "connecting to the queue's database")
+        }
+    }
+}
