@@ -41,7 +41,10 @@ struct SendEndpoint {
             return .refuse(.invalid([("message", "Recipient of the message is not set.")]))
         }
         let report = MessageRules.check(body.extracting(message))
-        guard report.isValid else { return .refuse(.invalid(report.errors.map(ServerWording.violation))) }
+        guard report.isValid else {
+            let wording = ServerWording(message: body.extracting(message))
+            return .refuse(.invalid(report.errors.map(wording.violation)))
+        }
         if let target = report.target, target.kind == .token || target.kind == .fid,
             target.value.utf8.starts(with: Self.unregisteredPrefix.utf8)
         {
