@@ -22,7 +22,7 @@ struct ServerWording {
             )
         }
         if allowed.hasPrefix("is a reserved key") || allowed.hasPrefix("is reserved:") {
-            return (issue.field, "Invalid data payload key: \(name)")
+            return (issue.field, "Invalid data payload key: \(Self.mapEntry(issue.field)?.key ?? name)")
         }
         if allowed.hasPrefix("must have exactly one of token") { return Self.target(issue) }
         if allowed.contains("must take at most") { return Self.size(issue.field) }
@@ -77,12 +77,17 @@ struct ServerWording {
 
     /// The place of a data entry, which the server counts instead of naming its key.
     private func dataEntry(_ field: String) -> (map: String, index: Int, value: String)? {
+        guard let (map, key) = Self.mapEntry(field) else { return nil }
+        let members = map.split(separator: ".").reduce(message) { $0?[String($1)] }?.objectValue ?? []
+        guard let index = members.firstIndex(where: { $0.key == key }) else { return nil }
+        return ("message.\(map)", index, Self.text(members[index].value))
+    }
+
+    /// The map below the message that a field is in, and its key, which may have dots in it.
+    private static func mapEntry(_ field: String) -> (map: String, key: String)? {
         let maps = ["data", "android.data", "android_v2.data", "webpush.data", "apns.headers", "webpush.headers"]
         for map in maps where field.hasPrefix("message.\(map).") {
-            let key = field.dropFirst("message.\(map).".count)
-            let members = map.split(separator: ".").reduce(message) { $0?[String($1)] }?.objectValue ?? []
-            guard let index = members.firstIndex(where: { $0.key == key }) else { return nil }
-            return ("message.\(map)", index, Self.text(members[index].value))
+            return (map, String(field.dropFirst("message.\(map).".count)))
         }
         return nil
     }

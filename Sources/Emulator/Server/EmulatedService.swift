@@ -23,7 +23,7 @@ final class EmulatedService {
     private var names: MessageName
     private var headers = AnswerHeaders()
     private(set) var counts = Counts()
-    private(set) var delayed = DelayedAnswers()
+    private var delayed = TimedQueue<DelayedAnswer>()
     /// Both clocks as read at the first request of the turn.
     private var time: WallTime
     private var now: Int64
@@ -108,8 +108,8 @@ final class EmulatedService {
         guard settings.latency > 0 else { return answer(stream, head, on: connection) }
         delayed.add(
             DelayedAnswer(
-                due: now + Int64(settings.latency) * 1_000_000, connection: connection, stream: stream,
-                streamID: stream.id, head: head, body: stream.responseBody))
+                connection: connection, stream: stream, streamID: stream.id, head: head, body: stream.responseBody),
+            due: now + Int64(settings.latency) * 1_000_000)
     }
 
     /// Queues the answers that are due; `touched` is called with each connection that got one.

@@ -1,0 +1,56 @@
+import HTTP2
+import Testing
+
+@testable import Emulator
+
+/// Counting faults, telling time, and keeping tokens.
+@Suite struct ServerPartsTests {
+    @Test func everyNthIsHitUntilTheLimit() {
+        var settings = FaultSettings()
+        settings.refuseStream = 3
+        settings.goAway = 2
+        settings.limit = 3
+        var plan = FaultPlan(settings)
+        #expect((1...6).map { _ in plan.refusesStream() } == [false, false, true, false, false, true])
+        #expect((1...4).map { _ in plan.goesAway() } == [false, true, false, false])
+        #expect((1...9).allSatisfy { _ in !plan.resetsAfterAccept() })
+        #expect(plan.count == 3)
+    }
+
+    @Test(arguments: [
+        (784_111_777, 37, "Sun, 06 Nov 1994 08:49:37 GMT", "1994-11-06T08:49:37.037Z"),
+        (951_782_400, 0, "Tue, 29 Feb 2000 00:00:00 GMT", "2000-02-29T00:00:00.000Z"),
+        (4_107_542_399, 999, "Sun, 28 Feb 2100 23:59:59 GMT", "2100-02-28T23:59:59.999Z"),
+        (0, 1, "Thu, 01 Jan 1970 00:00:00 GMT", "1970-01-01T00:00:00.001Z"),
+    ])
+    func timesAreWrittenAsTheStandardsSay(seconds: Int64, milliseconds: Int, http: String, timestamp: String) {
+        let time = WallTime(seconds: seconds, milliseconds: milliseconds)
+        #expect(time.httpDate == http)
+        #expect(time.timestamp == timestamp)
+    }
+
+    @Test func aTokenIsGoodUntilItsEnd() {
+        var tokens = AccessTokens()
+        let first = [UInt8]("Bearer \(tokens.issue(lifetime: 10, now: 0))".utf8)
+        let second = [UInt8]("bearer \(tokens.issue(lifetime: 20, now: 0))".utf8)
+        for (now, state) in [(0, AccessTokens.State.valid), (9_999_999_999, .valid), (10_000_000_000, .expired)] {
+            #expect(tokens.state(ofHeader: first, now: Int64(now)) == state)
+            #expect(tokens.state(ofHeader: second, now: Int64(now)) == .valid)
+        }
+        #expect(tokens.state(ofHeader: [UInt8]("Bearer x".utf8), now: 0) == .unknown)
+        #expect(tokens.state(ofHeader: [UInt8]("Basic x".utf8), now: 0) == nil)
+        #expect(tokens.state(ofHeader: [], now: 0) == nil)
+    }
+
+    @Test func namesAreNeverRepeated() {
+        var names = MessageName(project: "p", time: WallTime(seconds: 1_500_415_314, milliseconds: 455))
+        var seen: Set<[UInt8]> = []
+        for _ in 0..<1000 {
+            var name: [UInt8] = []
+            names.writeAccepted(to: &name)
+            #expect(name.starts(with: "{\n  \"name\": \"projects/p/messages/0:15004153144".utf8))
+            seen.insert(name)
+        }
+        #expect(seen.count == 1000)
+    }
+}
