@@ -1,0 +1,35 @@
+/// The reasons that APNs gives, and what each means (Apple, "Handling notification responses from APNs").
+enum APNsReason {
+    /// Reasons that prove a token dead.
+    ///
+    /// `BadDeviceToken` is also what a sandbox token on the production host gets:
+    /// whoever deletes tokens has to notice when many of them come at once.
+    static let deadTokens: Set<String> = ["BadDeviceToken", "Unregistered", "ExpiredToken"]
+
+    static let kinds: [String: VerdictClass] = [
+        "BadDeviceToken": .tokenInvalid, "Unregistered": .tokenInvalid, "ExpiredToken": .tokenInvalid,
+
+        "BadCollapseId": .payload, "BadExpirationDate": .payload, "BadMessageId": .payload, "BadPriority": .payload,
+        "DuplicateHeaders": .payload, "InvalidPushType": .payload, "MissingDeviceToken": .payload,
+        "PayloadEmpty": .payload, "PayloadTooLarge": .payload,
+        "MissingPushType": .payload, "MissingChannelId": .payload, "BadChannelId": .payload,
+        "BadRequestParams": .payload, "BadRequestPayload": .payload,
+
+        // One wrong setting makes every token answer so: the token stays.
+        "DeviceTokenNotForTopic": .permanent, "BadPath": .permanent, "MethodNotAllowed": .permanent,
+        "ChannelNotRegistered": .permanent, "CannotCreateChannelConfig": .permanent,
+
+        "BadTopic": .authConfig, "MissingTopic": .authConfig, "TopicDisallowed": .authConfig,
+        "TopicMismatch": .authConfig, "BadCertificate": .authConfig, "BadCertificateEnvironment": .authConfig,
+        "ExpiredProviderToken": .authConfig, "Forbidden": .authConfig, "InvalidProviderToken": .authConfig,
+        "MissingProviderToken": .authConfig, "UnrelatedKeyIdInToken": .authConfig,
+        "BadEnvironmentKeyIdInToken": .authConfig, "BadEnvironmentKeyInToken": .authConfig,
+        "TooManyProviderTokenUpdates": .authConfig, "FeatureNotEnabled": .authConfig,
+
+        "IdleTimeout": .retry, "TooManyRequests": .retry,
+        "InternalServerError": .retryAfter, "ServiceUnavailable": .retryAfter, "Shutdown": .retryAfter,
+    ]
+
+    /// The reason as the table spells it: Apple's broadcast page writes "Service Unavailable".
+    static func normalized(_ reason: String) -> String { String(reason.filter { $0 != " " }) }
+}
