@@ -121,8 +121,10 @@ CREATE TABLE todoke.messages (
 ) PARTITION BY RANGE (day);
 CREATE INDEX messages_claim ON todoke.messages (app, priority, due_at, id) WHERE state = 'pending';
 CREATE INDEX messages_sending ON todoke.messages (app, id) WHERE state = 'sending';
+CREATE INDEX messages_returned ON todoke.messages (app) WHERE state = 'pending' AND claim_no > 0;
 COMMENT ON TABLE todoke.messages IS 'The queue: one row per message with its state, partitioned by day. What it says is in payloads under the same (id, day).';
 COMMENT ON INDEX todoke.messages_claim IS 'What is claimable, in the order of claims; holds pending messages only.';
+COMMENT ON INDEX todoke.messages_returned IS 'What waits again after a claim, which a drain must wait for; holds nothing while all goes well.';
 COMMENT ON INDEX todoke.messages_sending IS 'What is in flight, for the rescue of leases that ran out; holds sending messages only.';
 COMMENT ON COLUMN todoke.messages.id IS 'Key, together with day.';
 COMMENT ON COLUMN todoke.messages.notification IS 'The notification it belongs to.';
@@ -326,4 +328,4 @@ GRANT UPDATE (
 GRANT SELECT, INSERT ON todoke.attempts TO todoke_sender;
 GRANT SELECT, INSERT, UPDATE, DELETE ON todoke.senders TO todoke_sender;
 
-INSERT INTO todoke.migrations (version, name, digest) VALUES (2, '0002_tables.sql', '38cc73e479cc19cc0a8ce9ccac79fa83f8cbf3a597ef43bc4fe765704ed2f719');
+INSERT INTO todoke.migrations (version, name, digest) VALUES (2, '0002_tables.sql', 'a7c6a2600b0450d827fa1f895103c7e6b0644493cd16bb4257a5e4b89167deb5');

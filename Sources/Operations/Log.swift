@@ -42,7 +42,7 @@ package struct Log: Sendable {
         write(.error, message, fields)
     }
 
-    private func write(_ level: Level, _ message: String, _ fields: KeyValuePairs<String, String>) {
+    package func write(_ level: Level, _ message: String, _ fields: KeyValuePairs<String, String>) {
         guard level.rawValue >= threshold.rawValue else { return }
         stream.writeLine(line(level, message, fields, time: Date.now))
     }

@@ -1,4 +1,117 @@
-/// The program behind the executable: takes its arguments and environment, gives back its exit code.
+import Curl
+import Delivery
+import FoundationEssentials
+import Operations
+import Postgres
+import Queue
+import Reactor
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
+/// The program behind `todoke-sender`: takes its arguments and environment, gives back its exit code.
 package enum Sender {
-    package static func run(arguments: [String], environment: [String: String]) -> Int32 { 70 }
+    package static func run(arguments: [String], environment: [String: String]) -> Int32 {
+        Program.run(SenderOptions.table, arguments: arguments, environment: environment) { options in
+            // Before libcurl makes a thread of its own, so that the signals reach the descriptor only.
+            SignalSource.block([SIGTERM, SIGINT])
+            SignalSource.ignoreBrokenPipes()
+            let end = try start(options, environment)
+            if let failure = end.failure { throw failure }
+            return end.exit
+        }
+    }
+
+    private static func start(
+        _ options: ParsedOptions, _ environment: [String: String]
+    ) throws -> (exit: ExitCode, failure: Failure?) {
+        let settings = try machineSettings(options)
+        let log = try options.log()
+        let caFile = options.string("ca-file")
+        if let caFile { try CredentialFile.checkAuthorities(path: caFile) }
+        let account = try CredentialFile.load(option: options.string("credentials"), environment: environment)
+        let endpoint = try endpoint(options)
+        let conninfo: Conninfo
+        do {
+            conninfo = try Conninfo(options.string("database-url"), applicationName: "todoke-sender")
+        } catch {
+            throw Failure(error, while: "reading --database-url")
+        }
+        let transferOptions = TransferOptions(
+            caFile: caFile, timeoutMilliseconds: Int(settings.requestTimeout / 1_000_000) - 500,
+            proxy: TransferOptions.namesProxy(environment) ? nil : "", userAgent: "todoke/\(Version.current)")
+        let reactor = try Reactor()
+        let events = EventQueue()
+        let signals = try SignalListener([SIGTERM, SIGINT], reactor: reactor, events: events)
+        defer { withExtendedLifetime(signals) {} }
+        try CurlLibrary.initialize()
+        let database = QueueDatabase(
+            conninfo, reactor: reactor, events: events,
+            registration: [
+                .text(hostName()), .int(Int(getpid())), .text(Version.current),
+                .array(settings.apps.map { Optional($0) }),
+            ], appNames: settings.apps, leaseSeconds: settings.leaseSeconds)
+        let provider = try Provider(
+            reactor: reactor, events: events, endpoint: endpoint,
+            connections: try options.integer("connections", in: 1...32) ?? 2,
+            streams: try options.integer("streams", in: 1...1_000) ?? 100, options: transferOptions,
+            wallClock: wallClock)
+        let tokens = try TokenFetcher(
+            account: account, reactor: reactor, events: events, options: transferOptions, wallClock: wallClock)
+        var generator = SystemRandomNumberGenerator()
+        let machine = SenderMachine(settings: settings, seed: generator.next(), now: Reactor.now)
+        log.info("started", ["apps": settings.apps.joined(separator: ","), "version": Version.current])
+        let loop = SenderLoop(
+            reactor: reactor, events: events, database: database, provider: provider, tokens: tokens, log: log,
+            machine: machine)
+        return try loop.run()
+    }
+
+    private static func machineSettings(_ options: ParsedOptions) throws(Failure) -> MachineSettings {
+        let apps = options.strings("app")
+        guard !apps.isEmpty else {
+            throw Failure(.usage, "--app is missing", remedy: "name at least one app; see todoke-sender --help")
+        }
+        guard Set(apps).count == apps.count else {
+            throw Failure(.usage, "an app is named twice in --app", remedy: "name each app once")
+        }
+        var settings = MachineSettings(apps: apps)
+        let streams = try options.integer("streams", in: 1...1_000) ?? 100
+        settings.slots = (try options.integer("connections", in: 1...32) ?? 2) * streams
+        let lease = try options.integer("lease", in: 2...3_600) ?? 60
+        settings.leaseSeconds = lease
+        settings.requestTimeout = Int64(min(30_000, max(min(10_000, lease * 500), lease * 1_000 / 3))) * 1_000_000
+        settings.drains = options.isSet("drain")
+        settings.maximumAttempts = try options.integer("max-attempts", in: 1...1_000) ?? 10
+        settings.retry = RetryPolicy(base: try options.integer("retry-base", in: 0...3_600) ?? 10)
+        settings.pollInterval = Int64(try options.integer("poll-interval", in: 10...60_000) ?? 1_000) * 1_000_000
+        settings.startupTimeout = Int64(try options.integer("startup-timeout", in: 1...3_600) ?? 30) * 1_000_000_000
+        settings.stopTimeout = Int64(try options.integer("stop-timeout", in: 1...3_600) ?? 30) * 1_000_000_000
+        return settings
+    }
+
+    private static func endpoint(_ options: ParsedOptions) throws(Failure) -> String {
+        var text = try options.required("endpoint")
+        while text.hasSuffix("/") { text.removeLast() }
+        do {
+            _ = try EndpointURL(text)
+        } catch {
+            throw Failure(
+                .usage, "--endpoint \"\(text)\" cannot be used",
+                remedy: "give https://HOST, or http:// to a loopback address")
+        }
+        return text
+    }
+
+    private static func wallClock() -> Int { Int(Date.now.timeIntervalSince1970) }
+
+    private static func hostName() -> String {
+        var buffer = [CChar](repeating: 0, count: 256)
+        let isKnown = gethostname(&buffer, buffer.count - 1) == 0
+        return isKnown
+            ? String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self) : "unknown"
+    }
 }

@@ -1,0 +1,28 @@
+/// A message that this sender holds: what it needs to post it and to record what came of it.
+package struct ClaimedMessage: Sendable {
+    package let key: MessageKey
+    package let app: Int
+    /// Posts with a known outcome so far, this one not counted.
+    package let attempts: Int
+    /// Life left by the database's clock at the claim, or `nil` when it does not expire.
+    package let expiresInMilliseconds: Int?
+    /// An unknown outcome ends it as failed instead of sending it again.
+    package let isAtMostOnce: Bool
+    /// Where the android ttl's whole seconds stand in the payload, when the message expires.
+    package let ttlDigits: Range<Int>?
+    /// The FCM `message` object, byte for byte as queued.
+    package let payload: [UInt8]
+
+    package init(
+        key: MessageKey, app: Int, attempts: Int, expiresInMilliseconds: Int?, isAtMostOnce: Bool,
+        ttlDigits: Range<Int>?, payload: [UInt8]
+    ) {
+        self.key = key
+        self.app = app
+        self.attempts = attempts
+        self.expiresInMilliseconds = expiresInMilliseconds
+        self.isAtMostOnce = isAtMostOnce
+        self.ttlDigits = ttlDigits
+        self.payload = payload
+    }
+}

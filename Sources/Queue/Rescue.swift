@@ -1,0 +1,38 @@
+/// Messages whose lease ran out go back to `pending`, whoever held them: any sender does it for the apps it serves.
+///
+/// The outcome of the lost claim is unknown, so at-most-once messages end as failed, and those of a cancelled
+/// notification as cancelled. Bounded: at most 1,000 rows a statement.
+package enum Rescue {
+    package static let limit = 1_000
+
+    /// The statement; its only row and column is the number of rescued rows.
+    package static func statement(apps: [Int]) -> String {
+        """
+        WITH lost AS MATERIALIZED (
+            SELECT id, day FROM todoke.messages
+            WHERE app IN (\(apps.map(String.init).joined(separator: ", "))) AND state = 'sending' AND lease_until < now()
+            ORDER BY app, id LIMIT \(limit) FOR UPDATE SKIP LOCKED
+        ), rescued AS (
+            UPDATE todoke.messages m SET
+                state = CASE WHEN coalesce(n.delivery, a.delivery) = 'at_most_once' THEN 'failed'
+                    WHEN n.cancelled_at IS NOT NULL THEN 'cancelled' ELSE 'pending' END::todoke.message_state,
+                finished_at = CASE WHEN coalesce(n.delivery, a.delivery) = 'at_most_once'
+                    OR n.cancelled_at IS NOT NULL THEN now() END,
+                lease_until = NULL,
+                error_code = CASE WHEN coalesce(n.delivery, a.delivery) = 'at_most_once' THEN 'OUTCOME_UNKNOWN'
+                    ELSE m.error_code END
+            FROM todoke.notifications n, todoke.apps a
+            WHERE m.id = ANY (ARRAY(SELECT id FROM lost)) AND m.day = ANY (ARRAY(SELECT DISTINCT day FROM lost))
+                AND m.state > 'pending' AND m.state < 'sent' AND n.id = m.notification AND a.id = m.app
+            RETURNING m.id, m.day, m.notification, m.app, m.attempts, m.claim_no, m.sender_id
+        ), logged AS (
+            INSERT INTO todoke.attempts (message_id, day, notification, app, attempt_no, claim_no, sender_id, outcome,
+                error_code, detail)
+            SELECT id, day, notification, app, attempts, claim_no, sender_id, 'unknown', 'LEASE_EXPIRED',
+                'The sender that held the message did not record a result before its lease ran out.'
+            FROM rescued
+        )
+        SELECT count(*) FROM rescued
+        """
+    }
+}

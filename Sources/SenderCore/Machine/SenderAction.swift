@@ -1,0 +1,39 @@
+package import Operations
+package import Queue
+
+/// What the machine asks of its shell.
+///
+/// The shell performs it and answers with a ``SenderEvent``.
+package enum SenderAction: Sendable {
+    case askWork
+    case claim(Claim)
+    case askUnfinished(apps: [Int])
+    case record(Record)
+    case verify(Record)
+    case rescue(apps: [Int])
+    case heartbeat(inFlight: Int, duplicateRisk: Int)
+    case refreshToken
+    case post(PostOrder)
+    case log(LogEntry)
+    /// The end: nothing is in flight, or it is given up. `failure` is `nil` when all went well.
+    case finish(ExitCode, failure: Failure?)
+}
+
+/// One message to post on one stream.
+package struct PostOrder: Sendable {
+    /// Which of the machine's streams, from 0.
+    package let slot: Int
+    package let projectID: String
+    package let message: ClaimedMessage
+    /// Whole seconds of life left, for the ttl; `nil` when the message does not expire.
+    package let secondsLeft: Int?
+    /// How often libcurl may put the request on a connection.
+    package let maximumIssues: Int
+}
+
+/// Something worth a line in the log.
+package struct LogEntry: Sendable {
+    package let level: Log.Level
+    package let message: String
+    package let fields: KeyValuePairs<String, String>
+}

@@ -1,0 +1,53 @@
+package import Delivery
+package import Operations
+package import Queue
+
+/// What the machine hears from its shell.
+package enum SenderEvent: Sendable {
+    /// Both database connections are up and the sender has its row in `todoke.senders`.
+    case databaseReady
+    /// A connection was lost or refused; what was being recorded may or may not have been committed.
+    case databaseLost(Failure)
+    /// Answer to ``SenderAction/askWork``.
+    case work(apps: [Work.App], due: [Work.Due], nextInMilliseconds: Int?)
+    /// Answer to ``SenderAction/claim(_:)``; `askedAt` is when the statement left, so that leases are judged early.
+    case claimed(Claim, Claim.Answer, askedAt: Int64)
+    /// Answer to ``SenderAction/askUnfinished``.
+    case unfinished(Bool)
+    /// Answer to ``SenderAction/record(_:)``, in the order of the requests.
+    case recorded(matched: Int)
+    /// Answer to ``SenderAction/verify(_:)``.
+    case verified(matched: Int)
+    case rescued(count: Int)
+    case heartbeatDone
+    /// A statement failed though the connection is fine; it is asked again after a pause.
+    case statementFailed(StatementKind, Failure)
+    case tokenReady(lifetime: Int64)
+    case tokenFailed(Failure)
+    case transferFinished(slot: Int, TransferOutcome)
+    case stopRequested
+}
+
+/// The statements a failure can belong to.
+package enum StatementKind: Sendable { case work, claim, unfinished, record, verify, rescue, heartbeat }
+
+/// How one post ended.
+package struct TransferOutcome: Equatable, Sendable {
+    package enum Ending: Equatable, Sendable {
+        /// A final status came back, whole or cut.
+        case answered(Verdict, httpStatus: Int)
+        /// No status came back and the request never left: proven not processed.
+        case notIssued(Failure, isConnectFault: Bool)
+        /// No status came back after the request was issued: nobody can say whether it was processed.
+        case unknown(reason: String)
+    }
+
+    package let ending: Ending
+    /// How often the request was put on a connection; libcurl does it again by itself on a connection that died.
+    package let issues: Int
+
+    package init(_ ending: Ending, issues: Int) {
+        self.ending = ending
+        self.issues = issues
+    }
+}

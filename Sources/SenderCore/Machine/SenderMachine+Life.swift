@@ -1,0 +1,107 @@
+import Delivery
+import Operations
+
+/// Starting, staying, stopping, and when to wake up.
+extension SenderMachine {
+    mutating func refreshToken(now: Int64) {
+        guard !isStopping, token.wantsRefresh(now: now) else { return }
+        actions.append(.refreshToken)
+    }
+
+    mutating func tokenFailed(_ failure: Failure, now: Int64) {
+        token.failed(now: now)
+        if hadSuccess || !settings.drains {
+            log(.error, "no access token", ["why": failure.what, "remedy": failure.remedy])
+        }
+        guard !token.isUsable(now: now) else { return }
+        for index in apps.indices {
+            openBreaker(app: index, failure, now: now)
+            apps[index].isWaitingForToken = true
+        }
+    }
+
+    /// The first stop gives back what was not posted and waits for what was; the second gives up.
+    mutating func stopRequested(now: Int64) {
+        if isStopping {
+            finish(.temporary, failure: interrupted)
+            return
+        }
+        stopDeadline = now + settings.stopTimeout
+        due = []
+        log(.info, "stopping", ["in_flight": "\(inFlight)", "returned": "\(held - inFlight)"])
+        for index in apps.indices { release(app: index, now: now) }
+    }
+
+    private var interrupted: Failure {
+        Failure(
+            .temporary, "stopped with \(inFlight) posts under way and \(results.waiting.count) results not recorded",
+            remedy: "other senders take the messages over when their lease ends")
+    }
+
+    /// A database or provider that refuses ends a drain and a sender that never worked; one that worked goes on trying.
+    mutating func checkStartAndStop(now: Int64) {
+        if let deadline = stopDeadline {
+            if held == 0 && results.isEmpty && workAskedFor.isDisjoint(with: [.claim]) {
+                finish(.ok, failure: nil)
+            } else if now >= deadline {
+                finish(.temporary, failure: interrupted)
+            }
+            return
+        }
+        if let fault = databaseFault, !isDatabaseReady {
+            if !hadDatabase && (settings.drains || now - startedAt >= settings.startupTimeout) {
+                finish(fault.exit, failure: fault)
+            } else if hadDatabase && settings.drains && now - databaseLostAt >= settings.startupTimeout {
+                finish(
+                    .temporary,
+                    failure: Failure(
+                        .temporary, fault.what, remedy: "\(fault.remedy); then run it again, nothing is lost"))
+            }
+            return
+        }
+        guard held == 0, results.isEmpty, let index = apps.firstIndex(where: { $0.breaker.fault != nil }),
+            let fault = apps[index].breaker.fault
+        else { return }
+        if hadSuccess {
+            guard settings.drains, now - apps[index].openedAt >= settings.startupTimeout else { return }
+            finish(
+                .temporary,
+                failure: Failure(.temporary, fault.what, remedy: "\(fault.remedy); then run it again, nothing is lost"))
+        } else if settings.drains || now - startedAt >= settings.startupTimeout {
+            finish(fault.exit, failure: fault)
+        }
+    }
+
+    /// When the machine wants to be asked again if nothing happens before.
+    package func nextDeadline(now: Int64) -> Int64 {
+        var deadline = now + settings.pollInterval
+        func consider(_ time: Int64?) {
+            if let time, time > now { deadline = min(deadline, time) }
+        }
+        consider(stopDeadline)
+        consider(token.deadline)
+        if isDatabaseReady {
+            consider(nextWorkAt)
+            consider(nextRescueAt)
+            consider(nextHeartbeatAt)
+            consider(nextDrainCheckAt)
+            consider(results.holdUntil)
+            if !results.waiting.isEmpty && results.isIdle { consider(results.oldest + settings.recordDelay) }
+        } else {
+            consider(databaseLostAt + settings.startupTimeout)
+            consider(startedAt + settings.startupTimeout)
+        }
+        for app in apps {
+            consider(app.holdUntil)
+            if case .open(let until, _, _) = app.breaker {
+                consider(until)
+                consider((hadSuccess ? app.openedAt : startedAt) + settings.startupTimeout)
+            }
+            if !app.ready.isEmpty && slots.hasFree {
+                var bucket = app.bucket
+                consider(bucket.nanosecondsUntilNext(now: now).map { now + $0 })
+            }
+        }
+        return deadline
+    }
+}

@@ -1,0 +1,166 @@
+import Delivery
+import Operations
+import Queue
+
+/// The sender's decisions as a pure value: events in, actions out, time passed in; no C, no I/O, no clock.
+///
+/// The shell calls ``receive(_:now:)`` for everything that happened in a turn and then ``advance(now:)`` once, and
+/// performs what comes back. Times are monotonic nanoseconds.
+///
+/// What it holds to: a claimed message is in exactly one place (ready, on a stream, or in a result not yet recorded);
+/// a result leaves memory only when the database has it; an attempt is spent only for an answer about the message.
+package struct SenderMachine: Sendable {
+    let settings: MachineSettings
+    var random: SeededGenerator
+
+    var apps: [AppState]
+    var slots: SlotTable
+    var results = ResultBuffer()
+
+    var isDatabaseReady = false
+    var hadDatabase = false
+    var databaseFault: Failure?
+    var databaseLostAt: Int64 = 0
+    var due: [Work.Due] = []
+    var workAskedFor: Set<StatementKind> = []
+    var nextWorkAt: Int64 = 0
+    var nextRescueAt: Int64 = 0
+    var nextHeartbeatAt: Int64 = 0
+    var nextDrainCheckAt: Int64 = 0
+    var claimedSinceWork = false
+    var knowsWork = false
+
+    var token = TokenState()
+    var hadSuccess = false
+    /// Second issues by libcurl and resends after an unknown outcome: each may be a duplicate on a device.
+    package private(set) var duplicateRisk = 0
+    /// Results that found their lease gone and were not recorded.
+    package internal(set) var refusedResults = 0
+
+    let startedAt: Int64
+    var stopDeadline: Int64?
+    var isFinished = false
+    var actions: [SenderAction] = []
+
+    package init(settings: MachineSettings, seed: UInt64, now: Int64) {
+        self.settings = settings
+        random = SeededGenerator(seed: seed)
+        apps = settings.apps.map { AppState(name: $0, now: now) }
+        slots = SlotTable(count: settings.slots)
+        startedAt = now
+        nextRescueAt = now
+        nextHeartbeatAt = now + Int64(Work.heartbeatSeconds) * 1_000_000_000
+    }
+
+    /// Messages this sender holds: ready to post or on a stream.
+    package var held: Int { slots.inFlight + apps.reduce(0) { $0 + $1.ready.count } }
+    package var inFlight: Int { slots.inFlight }
+    var isStopping: Bool { stopDeadline != nil }
+
+    /// Takes note of what happened; what follows from it comes out of ``advance(now:)``.
+    package mutating func receive(_ event: SenderEvent, now: Int64) {
+        switch event {
+        case .databaseReady:
+            isDatabaseReady = true
+            hadDatabase = true
+            databaseFault = nil
+            workAskedFor = []
+            nextWorkAt = now
+            results.sendAgain()
+        case .databaseLost(let failure):
+            isDatabaseReady = false
+            if databaseFault == nil { databaseLostAt = now }
+            databaseFault = failure
+            workAskedFor = []
+            due = []
+            // A drain that never worked ends with this failure as its one line.
+            if hadDatabase || !settings.drains {
+                log(.warning, "no database", ["why": failure.what, "remedy": failure.remedy])
+            }
+        case .work(let found, let due, let next):
+            workAskedFor.remove(.work)
+            learnWork(apps: found, due: due, nextInMilliseconds: next, now: now)
+        case .claimed(let claim, let answer, let askedAt):
+            workAskedFor.remove(.claim)
+            take(answer, of: claim, askedAt: askedAt, now: now)
+        case .unfinished(let isUnfinished):
+            workAskedFor.remove(.unfinished)
+            if !isUnfinished && mayDrainNow { finish(.ok, failure: nil) }
+        case .recorded(let matched):
+            results.recorded(matched: matched)
+        case .verified(let matched):
+            let lost = results.verified(matched: matched)
+            if lost > 0 {
+                refusedResults += lost
+                log(.warning, "results refused: the lease was gone", ["messages": "\(lost)"])
+            }
+        case .rescued(let count):
+            workAskedFor.remove(.rescue)
+            if count > 0 {
+                nextWorkAt = now
+                log(.info, "rescued messages whose lease ran out", ["messages": "\(count)"])
+            }
+            if count == Rescue.limit { nextRescueAt = now }
+        case .heartbeatDone:
+            workAskedFor.remove(.heartbeat)
+        case .statementFailed(let kind, let failure):
+            statementFailed(kind, failure, now: now)
+        case .tokenReady(let lifetime):
+            token.isReady(lifetime: lifetime, now: now)
+            for index in apps.indices where apps[index].isWaitingForToken { apps[index].breaker.close() }
+            for index in apps.indices { apps[index].isWaitingForToken = false }
+        case .tokenFailed(let failure):
+            tokenFailed(failure, now: now)
+        case .transferFinished(let slot, let outcome):
+            transferFinished(slot: slot, outcome, now: now)
+        case .stopRequested:
+            stopRequested(now: now)
+        }
+    }
+
+    /// What to do now.
+    ///
+    /// Everything the machine wants stands in it; asked again at once, it wants nothing more.
+    package mutating func advance(now: Int64) -> [SenderAction] {
+        if !isFinished {
+            checkStartAndStop(now: now)
+            refreshToken(now: now)
+            if isDatabaseReady {
+                keepHouse(now: now)
+                askForWork(now: now)
+                claim(now: now)
+            }
+            post(now: now)
+            record(now: now)
+            if isDatabaseReady { askWhetherDrained(now: now) }
+        }
+        defer { actions.removeAll(keepingCapacity: true) }
+        return actions
+    }
+
+    mutating func log(_ level: Log.Level, _ message: String, _ fields: KeyValuePairs<String, String> = [:]) {
+        actions.append(.log(LogEntry(level: level, message: message, fields: fields)))
+    }
+
+    mutating func finish(_ exit: ExitCode, failure: Failure?) {
+        guard !isFinished else { return }
+        isFinished = true
+        actions.append(.finish(exit, failure: failure))
+    }
+
+    mutating func countDuplicateRisk(_ count: Int) { duplicateRisk += count }
+
+    private mutating func statementFailed(_ kind: StatementKind, _ failure: Failure, now: Int64) {
+        workAskedFor.remove(kind)
+        log(.error, "statement failed", ["statement": "\(kind)", "why": failure.what])
+        switch kind {
+        case .record, .verify:
+            results.sendAgain()
+            results.holdUntil = now + settings.pollInterval
+        case .claim, .work, .unfinished, .rescue, .heartbeat:
+            due = []
+            nextWorkAt = now + settings.pollInterval
+        }
+        if settings.drains && !knowsWork { finish(failure.exit, failure: failure) }
+    }
+}

@@ -1,0 +1,51 @@
+import Operations
+
+/// The command line of `todoke-sender`.
+enum SenderOptions {
+    static let table = OptionTable(
+        program: "todoke-sender",
+        summary: "claims due messages, posts them to FCM over HTTP/2, and records what came of each.",
+        usage: "todoke-sender --app NAME [options]",
+        options: [
+            Option("app", "NAME", repeatable: true, help: "An app of todoke.apps to send for."),
+            Option(
+                "credentials", "FILE",
+                help:
+                    "A Google service account's key file. Without it: the file that GOOGLE_APPLICATION_CREDENTIALS names."
+            ),
+            .databaseURL,
+            Option(
+                "endpoint", "URL", default: "https://fcm.googleapis.com",
+                help: "Where to post; anything but https only on loopback."),
+            Option(
+                "ca-file", "FILE",
+                help: "PEM file of the only certificate authorities to trust. Without it: the system's."),
+            Option(
+                "drain", help: "End when nothing is due, in flight or waiting for a retry, instead of waiting for more."
+            ),
+            Option(
+                "lease", "SECONDS", default: "60",
+                help: "How long a claimed message is this sender's. A post may take a third of it, 10 s to 30 s."),
+            Option("connections", "N", default: "2", help: "HTTP/2 connections, 1 to 32."),
+            Option(
+                "streams", "N", default: "100",
+                help: "Requests at a time on each connection, 1 to 1000; FCM allows 100."),
+            Option("max-attempts", "N", default: "10", help: "Answers about a message after which it fails."),
+            Option(
+                "retry-base", "SECONDS", default: "10",
+                help: "The first retry comes within this, later ones within twice as much each, up to an hour."),
+            Option(
+                "poll-interval", "MILLISECONDS", default: "1000", help: "How often to look for due messages when idle."),
+            Option(
+                "startup-timeout", "SECONDS", default: "30",
+                help:
+                    "How long a database or provider may refuse before the first success, and a failing drain goes on."),
+            Option(
+                "stop-timeout", "SECONDS", default: "30", help: "How long to wait for posts under way after SIGTERM."),
+            .logFormat,
+            .logLevel,
+        ],
+        example: """
+            todoke-sender --app recipes --credentials service-account.json --database-url postgres://queue.internal/push
+            """)
+}

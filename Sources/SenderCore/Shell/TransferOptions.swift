@@ -1,0 +1,29 @@
+import Curl
+
+/// What all transfers of the sender have in common.
+struct TransferOptions {
+    var caFile: String?
+    var connectTimeoutMilliseconds = 10_000
+    /// For a whole request; FCM asks for at least 10 s.
+    var timeoutMilliseconds = 20_000
+    /// `nil` follows libcurl's proxy variables, `""` is none: looking them up for every transfer costs time.
+    var proxy: String?
+    var userAgent = "todoke"
+
+    func settings(url: EndpointURL, headers: HeaderList) -> TransferSettings {
+        var settings = TransferSettings(url: url, headers: headers)
+        settings.caFile = caFile
+        settings.connectTimeoutMilliseconds = connectTimeoutMilliseconds
+        settings.timeoutMilliseconds = timeoutMilliseconds
+        settings.proxy = proxy
+        settings.userAgent = userAgent
+        return settings
+    }
+
+    /// Whether libcurl's own variables name a proxy.
+    static func namesProxy(_ environment: [String: String]) -> Bool {
+        ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "http_proxy"].contains {
+            environment[$0]?.isEmpty == false
+        }
+    }
+}

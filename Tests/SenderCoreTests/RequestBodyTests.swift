@@ -1,0 +1,24 @@
+import Testing
+
+@testable import SenderCore
+
+@Suite struct RequestBodyTests {
+    private func body(_ payload: String, _ digits: Range<Int>?, _ left: Int?) -> String {
+        String(
+            decoding: RequestBody.make(payload: Array(payload.utf8), ttlDigits: digits, secondsLeft: left),
+            as: UTF8.self)
+    }
+
+    @Test func thePayloadIsPostedByteForByte() {
+        #expect(body(#"{ "token":"é\u2028" }"#, nil, nil) == #"{"message":{ "token":"é\u2028" }}"#)
+    }
+
+    @Test(arguments: [(3_600, 3_600), (59, 59), (0, 0), (-3, 0), (9_999, 3_600)])
+    func theTTLIsWhatIsLeftAndNeverMoreThanQueued(left: Int, written: Int) {
+        #expect(body(#"{"ttl":"3600s"}"#, 8..<12, left) == #"{"message":{"ttl":"\#(written)s"}}"#)
+    }
+
+    @Test func aRangeOutsideThePayloadChangesNothing() {
+        #expect(body("{}", 1..<9, 5) == #"{"message":{}}"#)
+    }
+}
