@@ -83,7 +83,7 @@ let package = Package(
         tests("DeliveryTests", ["Delivery"], resources: [.copy("Vectors")]),
         tests("OperationsTests", ["Operations"]),
         tests("WrapperTests", ["Postgres", "Curl", "Reactor", "Signing", "HTTP2"]),
-        tests("QueueTests", ["Queue", "Postgres", "Delivery"]),
+        tests("QueueTests", ["Queue", "Postgres", "Delivery", "Operations"]),
         tests("SenderCoreTests", ["SenderCore", "Queue", "Delivery"]),
         tests("ProducerCoreTests", ["ProducerCore", "Queue", "Delivery"]),
         tests("EmulatorTests", ["Emulator", "Signing"]),

@@ -12,6 +12,11 @@ package struct Migrator {
         package let version: Int
         /// Names of the files applied by this run, in order.
         package let applied: [String]
+
+        package init(version: Int, applied: [String]) {
+            self.version = version
+            self.applied = applied
+        }
     }
 
     private let files: [MigrationFile]

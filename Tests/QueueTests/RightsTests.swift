@@ -1,0 +1,132 @@
+import Postgres
+import TestSupport
+import Testing
+
+/// Who owns the schema's objects and what each role may do with them.
+@Suite(.migratedDatabase) struct RightsTests {
+    private static let payload = """
+        INSERT INTO todoke.payloads (id, notification, day, dedupe_key, target_kind, target, payload)
+        VALUES (1, 1, (now() AT TIME ZONE 'UTC')::date, '00000000-0000-0000-0000-000000000001', 'token', 't', '{}')
+        """
+    private static let message = """
+        INSERT INTO todoke.messages (notification, app, day) VALUES (1, 1, (now() AT TIME ZONE 'UTC')::date)
+        """
+    private static let claim = """
+        SELECT id FROM todoke.messages WHERE state = 'pending' LIMIT 1 FOR UPDATE SKIP LOCKED
+        """
+    private static let result = """
+        UPDATE todoke.messages SET state = 'sending', due_at = now(), claim_no = claim_no + 1, attempts = 1, sender_id = 1,
+            lease_until = now(), finished_at = NULL, http_status = NULL, error_code = NULL, provider_message_id = NULL
+        """
+    private static let attempt = """
+        INSERT INTO todoke.attempts (message_id, notification, day, app, claim_no, attempt_no, outcome)
+        VALUES (1, 1, (now() AT TIME ZONE 'UTC')::date, 1, 1, 1, 'retry')
+        """
+    private static let rejection = """
+        INSERT INTO todoke.rejections (notification, day, line, reason)
+        VALUES (1, (now() AT TIME ZONE 'UTC')::date, 1, 'r')
+        """
+    private static let notification = "INSERT INTO todoke.notifications (app, notification_id) VALUES (1, 'new')"
+    private static let sender = "INSERT INTO todoke.senders (host, pid, version) VALUES ('h', 1, '1')"
+    private static let views = ["message_status", "notification_summary", "queue_depth", "failures"]
+
+    /// The error's state, or nil when the role may run the statement.
+    private static func refusal(_ role: String, _ sql: String) throws -> SQLState? {
+        let connection = try ScratchDatabase.shared().connect()
+        try connection.script(
+            """
+            BEGIN;
+            INSERT INTO todoke.apps (name, project_id) VALUES ('rights', 'demo');
+            SET LOCAL ROLE \(role);
+            """)
+        defer { try? connection.script("ROLLBACK") }
+        do throws(PostgresError) {
+            try connection.query(sql)
+            return nil
+        } catch {
+            // Keys of rows that are not there are no matter of rights.
+            return error.sqlState == .foreignKeyViolation ? nil : error.sqlState
+        }
+    }
+
+    @Test(arguments: [
+        ("todoke_producer", notification), ("todoke_producer", "UPDATE todoke.notifications SET run_id = NULL"),
+        ("todoke_producer", message), ("todoke_producer", payload), ("todoke_producer", rejection),
+        ("todoke_producer", "SELECT id FROM todoke.apps"), ("todoke_producer", "SELECT token FROM todoke.devices"),
+        ("todoke_producer", "SELECT nextval('todoke.message_id_seq')"),
+        ("todoke_producer", "SELECT todoke.ensure_partitions()"),
+        ("todoke_sender", "SELECT id FROM todoke.apps"), ("todoke_sender", "SELECT delivery FROM todoke.notifications"),
+        ("todoke_sender", claim), ("todoke_sender", result), ("todoke_sender", "SELECT payload FROM todoke.payloads"),
+        ("todoke_sender", attempt), ("todoke_sender", sender),
+        ("todoke_sender", "UPDATE todoke.senders SET state = 's'"),
+        ("todoke_sender", "SELECT * FROM todoke.message_days()"),
+        ("todoke_sender", "SELECT todoke.ensure_partitions()"),
+        ("todoke_sender", "SELECT max(version) FROM todoke.migrations"),
+        ("todoke_reader", "SELECT todoke.day_of('rights', 'n')"),
+    ])
+    func whatARoleNeedsItMay(_ role: String, _ sql: String) throws {
+        #expect(try Self.refusal(role, sql) == nil)
+    }
+
+    @Test(arguments: views) func aReaderReadsTheViews(_ view: String) throws {
+        #expect(try Self.refusal("todoke_reader", "SELECT * FROM todoke.\(view)") == nil)
+        #expect(try Self.refusal("todoke_app", "SELECT * FROM todoke.\(view)") == .insufficientPrivilege)
+    }
+
+    @Test(arguments: [
+        ("todoke_producer", "UPDATE todoke.messages SET state = 'cancelled'"), ("todoke_producer", claim),
+        ("todoke_producer", "DELETE FROM todoke.notifications"),
+        ("todoke_producer", "UPDATE todoke.payloads SET target = 'x'"),
+        ("todoke_producer", attempt),
+        ("todoke_producer", "INSERT INTO todoke.apps (name, project_id) VALUES ('x', 'y')"),
+        ("todoke_sender", message), ("todoke_sender", payload), ("todoke_sender", "DELETE FROM todoke.messages"),
+        ("todoke_sender", "UPDATE todoke.messages SET notification = 2"),
+        ("todoke_sender", "UPDATE todoke.messages SET expires_at = NULL"),
+        ("todoke_sender", "UPDATE todoke.payloads SET payload = '{}'"), ("todoke_sender", notification),
+        ("todoke_sender", "SELECT token FROM todoke.devices"), ("todoke_sender", "DROP TABLE todoke.senders"),
+        ("todoke_reader", "SELECT * FROM todoke.messages"), ("todoke_reader", "SELECT * FROM todoke.payloads"),
+        ("todoke_reader", "SELECT todoke.ensure_partitions()"), ("todoke_app", "SELECT todoke.ensure_partitions()"),
+        ("todoke_app", "SELECT * FROM todoke.apps"), ("todoke_app", notification),
+        ("todoke_app", "CREATE TABLE todoke.mine (a int)"),
+    ])
+    func moreItMayNot(_ role: String, _ sql: String) throws {
+        #expect(try Self.refusal(role, sql) == .insufficientPrivilege)
+    }
+
+    @Test func theOwnerOwnsEverything() throws {
+        let connection = try ScratchDatabase.shared().connect()
+        let foreign = try connection.query(
+            """
+            SELECT oid::regclass::text FROM pg_class
+            WHERE relnamespace = 'todoke'::regnamespace AND relowner <> 'todoke_owner'::regrole
+            UNION ALL
+            SELECT oid::regprocedure::text FROM pg_proc
+            WHERE pronamespace = 'todoke'::regnamespace AND proowner <> 'todoke_owner'::regrole
+            UNION ALL
+            SELECT oid::regtype::text FROM pg_type
+            WHERE typnamespace = 'todoke'::regnamespace AND typowner <> 'todoke_owner'::regrole
+            UNION ALL
+            SELECT nspname FROM pg_namespace WHERE nspname = 'todoke' AND nspowner <> 'todoke_owner'::regrole
+            """)
+        #expect((0..<foreign.rowCount).map { foreign.string($0, 0) } == [])
+    }
+
+    @Test func functionsWithTheOwnersRightsAreClosed() throws {
+        let connection = try ScratchDatabase.shared().connect()
+        let open = try connection.query(
+            """
+            SELECT oid::regprocedure::text FROM pg_proc
+            WHERE pronamespace = 'todoke'::regnamespace
+                AND (has_function_privilege('public', oid, 'EXECUTE')
+                    OR prosecdef AND NOT coalesce(proconfig, '{}') @> ARRAY['search_path=pg_catalog, pg_temp'])
+            """)
+        #expect((0..<open.rowCount).map { open.string($0, 0) } == [])
+    }
+
+    @Test(arguments: ["todoke_producer", "todoke_sender"]) func hotRolesDoNotCompilePlans(_ role: String) throws {
+        let connection = try ScratchDatabase.shared().connect()
+        let settings = try connection.query(
+            "SELECT 'jit=off' = ANY (setconfig) FROM pg_db_role_setting WHERE setrole = $1::regrole", [.text(role)])
+        #expect(settings.bool(0, 0) == true)
+    }
+}
