@@ -41,7 +41,12 @@ package final class MultiHandle {
     /// Cancels what is in flight and closes the connections; `takeSocketChanges` then has the last descriptors.
     package func close() {
         guard let raw else { return }
-        for transfer in transfers.reversed() { remove(transfer) }
+        // Not by `remove`, which compares `owner` with this object: in `deinit` an unowned reference to it is dead already.
+        for transfer in transfers {
+            curl_multi_remove_handle(raw, transfer.easy.raw)
+            transfer.owner = nil
+        }
+        transfers = []
         curl_multi_cleanup(raw)
         self.raw = nil
         log.clearTimer()

@@ -60,7 +60,7 @@ package struct OptionTable: Sendable {
             if option.placeholder == nil {
                 if parts.count == 2 { faults.append("--\(name) takes no value") }
                 values[name] = ["true"]
-            } else if let value = parts.count == 2 ? String(parts[1]) : rest.popFirst() {
+            } else if let value = parts.count == 2 ? String(parts[1]) : Self.takeValue(&rest) {
                 if values[name] != nil && !option.isRepeatable { faults.append("--\(name) is given twice") }
                 values[name, default: []].append(value)
             } else {
@@ -80,6 +80,12 @@ package struct OptionTable: Sendable {
             if let value = option.defaultValue, option.placeholder != nil { values[option.name] = [value] }
         }
         return .run(ParsedOptions(program: program, values: values, operands: operandList))
+    }
+
+    /// The next argument, unless it is an option itself: `--app --drain` lacks a name, `--app=--drain` has one.
+    private static func takeValue(_ rest: inout ArraySlice<String>) -> String? {
+        guard let next = rest.first, !next.hasPrefix("--") else { return nil }
+        return rest.popFirst()
     }
 
     private func environmentValues(_ text: String, of option: Option, _ faults: inout [String]) -> [String]? {

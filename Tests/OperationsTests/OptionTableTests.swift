@@ -36,6 +36,7 @@ private func parsed(_ arguments: [String], _ environment: [String: String] = [:]
         (["--leese", "5"], "unknown option --leese (did you mean --lease?)"),
         (["--lease"], "--lease needs a value (SECONDS)"),
         (["--lease", "1", "--lease", "2"], "--lease is given twice"),
+        (["--lease", "--drain"], "--lease needs a value (SECONDS)"),
         (["--drain=yes"], "--drain takes no value"),
         (["-x"], "unknown option -x: options are long, such as --app"),
         (["file"], "unexpected argument \"file\""),

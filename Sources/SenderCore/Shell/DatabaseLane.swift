@@ -36,7 +36,7 @@ final class DatabaseLane: PollSource {
     }
 
     /// Watches the socket; called once the callbacks are set.
-    func start() { watch() }
+    func start() { if !isClosed { watch() } }
 
     func send(
         _ kind: StatementKind, _ sql: String, _ parameters: [Value] = [], completion: @escaping (QueryResult) -> Void

@@ -70,9 +70,12 @@ final class QueueDatabase {
             lane.connected = { [unowned self] in laneConnected() }
             lane.lost = { [unowned self] failure in lose(failure) }
             lane.failed = { [unowned self] kind, error in
-                let failure = Failure(error, while: "the statement for \(kind)")
-                // Nothing works before the sender has its row: that fault is one of the connection's set-up.
-                if isReady { events.append(.statementFailed(kind, failure)) } else { lose(failure) }
+                if isReady {
+                    events.append(.statementFailed(kind, Failure(error, while: "the statement for \(kind)")))
+                } else {
+                    // Nothing works before the sender has its row.
+                    lose(Failure(error, while: "registering this sender"))
+                }
             }
             lane.start()
         }

@@ -41,8 +41,10 @@ final class SenderLoop {
             for action in machine.advance(now: now) { perform(action) }
             if let ending {
                 try signOff()
-                let counts = tally.fields(refused: machine.refusedResults, duplicateRisk: machine.duplicateRisk)
-                log.info("stopped", counts)
+                if ending.failure == nil || !tally.isEmpty {
+                    let counts = tally.fields(refused: machine.refusedResults, duplicateRisk: machine.duplicateRisk)
+                    log.info("stopped", counts)
+                }
                 return ending
             }
             serveTimers()

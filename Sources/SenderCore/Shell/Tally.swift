@@ -5,6 +5,8 @@ struct Tally {
     private var sent = 0
     private var notSent = 0
 
+    var isEmpty: Bool { sent == 0 && notSent == 0 }
+
     mutating func count(_ event: SenderEvent) {
         guard case .transferFinished(_, let outcome) = event else { return }
         if case .answered(let verdict, _) = outcome.ending, verdict.kind == .sent {
