@@ -79,6 +79,39 @@ import Testing
         #expect(harness.machine.duplicateRisk == 2)
     }
 
+    @Test func aServerThatNeverAnswersIsAnOutage() {
+        var harness = MachineHarness {
+            $0.drains = false
+            $0.slots = 1
+            $0.prefetch = 499
+        }
+        harness.start(messages: 30)
+        var posts = 0
+        while !harness.take().posts.isEmpty {
+            posts += 1
+            harness.hear(.transferFinished(slot: 0, TransferOutcome(.unknown(reason: "reset"), issues: 1)))
+        }
+        #expect(posts == 21)
+        #expect(harness.machine.held == 0, "the rest went back untouched")
+    }
+
+    @Test func higherPrioritiesAreSeenWhileABatchDrains() {
+        var harness = MachineHarness { $0.drains = false }
+        harness.start(messages: 20)
+        _ = harness.take()
+        harness.pass(1.1)
+        #expect(harness.take().contains { if case .askWork = $0 { true } else { false } })
+        let urgent = Work.Due(app: 1, priority: 9, day: MachineHarness.day)
+        harness.hear(MachineHarness.work(due: [urgent, Work.Due(app: 1, priority: 5, day: MachineHarness.day)]))
+        for slot in 0..<4 { harness.hear(.transferFinished(slot: slot, MachineHarness.answered(.sent, status: 200))) }
+        for _ in 0..<4 {
+            for slot in 0..<4 {
+                harness.hear(.transferFinished(slot: slot, MachineHarness.answered(.sent, status: 200)))
+            }
+        }
+        #expect(harness.take().claims.first?.priority == 9)
+    }
+
     @Test func everySecondIssueCountsAsARisk() {
         var harness = MachineHarness()
         harness.start(messages: 1)

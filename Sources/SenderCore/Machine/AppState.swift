@@ -12,6 +12,8 @@ struct AppState: Sendable {
     var isWaitingForToken = false
     /// When the breaker opened last.
     var openedAt: Int64 = 0
+    /// Posts without an answer since the last one that had one.
+    var unansweredInARow = 0
     /// Nothing is posted before: what `Retry-After` asked for.
     var holdUntil: Int64 = 0
     var ready = HeldQueue()

@@ -51,6 +51,7 @@ extension SenderMachine {
         if outcome.issues > 1 { countDuplicateRisk(outcome.issues - 1) }
         switch outcome.ending {
         case .answered(let verdict, let httpStatus):
+            apps[entry.app].unansweredInARow = 0
             answered(entry, verdict, httpStatus: httpStatus, now: now)
         case .notIssued(let failure, let isConnectFault):
             if isConnectFault { openBreaker(app: entry.app, failure, now: now) }
@@ -137,6 +138,15 @@ extension SenderMachine {
         }
         countDuplicateRisk(1)
         held.unknownOutcomes += 1
+        apps[entry.app].unansweredInARow += 1
+        // One lost connection takes a stream's worth of answers with it; more than that is an outage.
+        if apps[entry.app].unansweredInARow > max(20, 2 * settings.slots) {
+            apps[entry.app].unansweredInARow = 0
+            let fault = Failure(
+                .unavailable, "FCM takes requests and breaks the connection before it answers: \(reason)",
+                remedy: "check the network and proxies on the way")
+            openBreaker(app: entry.app, fault, now: now)
+        }
         if held.unknownOutcomes == 1 && !isStopping && apps[entry.app].breaker.allowance(now: now) > 0 {
             apps[entry.app].ready.prepend(held)
             return

@@ -37,7 +37,8 @@ extension SenderMachine {
     }
 
     mutating func askForWork(now: Int64) {
-        guard !isStopping, now >= nextWorkAt, due.isEmpty, !workAskedFor.contains(.claim) else { return }
+        // Also while there is work: messages of a higher priority may have come in the meantime.
+        guard !isStopping, now >= nextWorkAt, !workAskedFor.contains(.work) else { return }
         ask(.work, .askWork)
     }
 
