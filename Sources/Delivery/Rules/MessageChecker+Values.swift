@@ -63,12 +63,6 @@ extension MessageChecker {
 
     private static let timestampForm = "must be a time such as \"2014-10-02T15:01:23.045Z\""
 
-    private mutating func nested(_ id: SchemaID, _ bytes: Span<UInt8>) throws(JSONError) -> Outcome {
-        let before = scanner.compactLength
-        try object(id, bytes)
-        return .set(length: scanner.compactLength - before)
-    }
-
     private mutating func string(_ field: Field, _ bytes: Span<UInt8>) throws(JSONError) -> Outcome {
         let string = try scanner.string(bytes)
         if field.rule == .webURL || field.rule == .secureURL { return webAddress(string, field, bytes) }

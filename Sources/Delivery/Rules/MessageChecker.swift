@@ -18,21 +18,34 @@ struct MessageChecker {
         path.reserveCapacity(8)
     }
 
-    mutating func run(_ bytes: Span<UInt8>) {
+    /// Checks a whole text that holds one object of this type.
+    mutating func run(_ id: SchemaID, _ bytes: Span<UInt8>) {
+        if id != .request { path.append(.field(.request, 0)) }
         do throws(JSONError) {
             guard try scanner.nextKind(bytes) == .object else {
-                let found = describeNext(bytes, isSecret: false)
+                fail("must be an object; found \(describeNext(bytes, isSecret: false))", bytes)
                 try scanner.skipValue(bytes)
-                try scanner.finish(bytes)
-                return fail("must be an object, found \(found)", bytes)
+                return try scanner.finish(bytes)
             }
-            try object(.message, bytes)
+            try nested(id, bytes)
             try scanner.finish(bytes)
+            guard seen.message != nil else { return }
+            path = [.field(.request, 0)]
             checkWhole(bytes)
         } catch {
             // What came before the broken place was checked; what comes after it cannot be.
             fail("is not acceptable JSON: \(error)", bytes)
         }
+    }
+
+    /// Checks an object and remembers where the message is.
+    @discardableResult
+    mutating func nested(_ id: SchemaID, _ bytes: Span<UInt8>) throws(JSONError) -> Outcome {
+        let start = scanner.offset
+        let before = scanner.compactLength
+        try object(id, bytes)
+        if id == .message { seen.message = start..<scanner.offset }
+        return .set(length: scanner.compactLength - before)
     }
 
     // MARK: Objects
@@ -120,15 +133,16 @@ struct MessageChecker {
     }
 
     private func describePath(_ last: Step?, _ bytes: Span<UInt8>) -> String {
-        var text = "message"
+        var text = ""
         for step in path + (last.map { [$0] } ?? []) {
             switch step {
-            case .field(let id, let index): text += "." + Schema.all[id.rawValue].fields[index].name
-            case .key(let key): text += "." + Self.shortened(key.text(in: bytes), to: 40)
+            case .field(let id, let index):
+                text += (text.isEmpty ? "" : ".") + Schema.all[id.rawValue].fields[index].name
+            case .key(let key): text += (text.isEmpty ? "" : ".") + Self.shortened(key.text(in: bytes), to: 40)
             case .element(let index): text += "[\(index)]"
             }
         }
-        return text
+        return text.isEmpty ? "request" : text
     }
 
     /// What stands at the scanner's place, short; the text of a secret string stays out.

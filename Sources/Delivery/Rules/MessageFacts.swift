@@ -1,5 +1,9 @@
 /// What is remembered of a message for the rules that span several fields.
 struct MessageFacts {
+    /// Where the message is in the bytes.
+    var message: Range<Int>?
+    var isValidateOnly = false
+
     /// Targets that are given and not null, in order.
     var targets: [(kind: TargetKind, string: JSONString)] = []
 
@@ -43,6 +47,7 @@ extension MessageFacts {
     /// Remembers that a field is set.
     mutating func note(_ fact: MessageFact, _ length: Int) {
         switch fact {
+        case .validateOnly: isValidateOnly = length == "true".utf8.count
         case .android: hasAndroid = true
         case .androidV2: hasAndroidV2 = true
         case .notification: hasNotification = true
@@ -84,7 +89,7 @@ extension MessageFacts {
 
 /// A field whose being set matters to a rule that spans several fields.
 enum MessageFact: Sendable {
-    case android, androidV2, notification
+    case validateOnly, android, androidV2, notification
     case title, body, image
     case androidTitle, androidBody, androidImage
     case payload, liveActivity, appleImage

@@ -44,6 +44,15 @@ package struct MessageReport: Sendable {
     package var isValid: Bool { errors.isEmpty }
 }
 
+/// What `MessageRules.checkRequest` found in a request's body.
+package struct RequestReport: Sendable {
+    package var report: MessageReport
+    /// Where the message is in the body; nil when there is none or it could not be read to its end.
+    package var message: Range<Int>?
+    /// Whether the request asks only whether it would be accepted.
+    package var isValidateOnly: Bool
+}
+
 /// The rules for the object that goes under `message` in a request to FCM's v1 API.
 package enum MessageRules {
     /// Checks JSON text, the types and names of the published schema, and the rules beyond it.
@@ -52,7 +61,17 @@ package enum MessageRules {
     /// that what is accepted here is accepted by the provider.
     package static func check(_ message: Span<UInt8>) -> MessageReport {
         var checker = MessageChecker()
-        checker.run(message)
+        checker.run(.message, message)
         return checker.report
+    }
+
+    /// Checks the whole body of a request: `{"message": …, "validate_only": …}`.
+    ///
+    /// Offsets in the result count from the start of the body.
+    package static func checkRequest(_ body: Span<UInt8>) -> RequestReport {
+        var checker = MessageChecker()
+        checker.run(.request, body)
+        return RequestReport(
+            report: checker.report, message: checker.seen.message, isValidateOnly: checker.seen.isValidateOnly)
     }
 }

@@ -2,6 +2,12 @@ extension Schema {
     /// What is common to all platforms.
     static let messageSchemas = [
         Schema(
+            .request,
+            [
+                Field("message", .message(.message), isRequired: true),
+                Field("validate_only", .boolean, fact: .validateOnly),
+            ]),
+        Schema(
             .message,
             [
                 Field("token", .string, .target(.token)),

@@ -1,6 +1,6 @@
 /// The message types of FCM v1 (discovery document of 2026-10-23), then the free JSON that APNs and browsers define.
 package enum SchemaID: Int, Sendable, CaseIterable {
-    case message, notification, fcmOptions
+    case request, message, notification, fcmOptions
     case androidConfig, androidNotification, androidFcmOptions, lightSettings, colour
     case androidConfigV2, androidBackgroundSync, androidRemoteNotification, androidNotificationV2
     case apnsConfig, apnsFcmOptions
@@ -11,6 +11,7 @@ package enum SchemaID: Int, Sendable, CaseIterable {
     /// The type's name in the discovery document; nil for free JSON.
     package var discoveryName: String? {
         switch self {
+        case .request: "SendMessageRequest"
         case .message: "Message"
         case .notification: "Notification"
         case .fcmOptions: "FcmOptions"
