@@ -29,7 +29,10 @@ package struct CurlCode: RawRepresentable, Hashable, Sendable {
     package static let caFileUnusable = CurlCode(rawValue: 77)
     package static let http2Stream = CurlCode(rawValue: 92)
 
-    /// The request cannot have reached the server: no address, no connection, no TLS session, no trust in the peer.
+    /// The attempt ended before a request could be sent: no address, no connection, no TLS session, no trust in the peer.
+    ///
+    /// Proof that the server has not seen the request only where `Transfer.issues` is 0: libcurl tries again by itself,
+    /// and the code is about its last attempt.
     package var isBeforeRequest: Bool {
         [
             .unsupportedProtocol, .malformedURL, .cannotResolveProxy, .cannotResolveHost, .cannotConnect, .tlsConnect,

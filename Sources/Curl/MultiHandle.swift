@@ -5,8 +5,8 @@ import CCurl
 /// Not `Sendable`.
 ///
 /// After each call that lets libcurl work (`add`, `remove`, `socketReady`, `timedOut`), the loop applies
-/// `takeSocketChanges` at once and in order, since a number may go and come back, and looks at `deadline`; then it takes
-/// the completions. With one connection at most, the streams in flight are those of this handle's transfers.
+/// `takeSocketChanges` before anything else opens a descriptor, and looks at `deadline`; then it takes the completions.
+/// A number may have gone and come back meanwhile, so a descriptor that is named is watched anew. With one connection at most, the streams in flight are those of this handle's transfers.
 ///
 /// Teardown: transfers are taken out, then the handle with its connections goes, then what its callbacks report to.
 package final class MultiHandle {
@@ -103,7 +103,7 @@ package final class MultiHandle {
     /// When `timedOut` is to be called: nanoseconds of the monotonic clock; nil for no timer.
     package var deadline: Int64? { log.deadline }
 
-    /// What changed since the last call, in order.
+    /// What changed since the last call: each descriptor once, with what holds now.
     package func takeSocketChanges() -> [SocketChange] { log.takeChanges() }
 
     /// The next transfer that has ended, out of the handle already and free for the next request.

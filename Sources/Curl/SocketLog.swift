@@ -34,6 +34,8 @@ private func socketChanged(
 ) -> Int32 {
     guard let context else { return 0 }
     let log = Unmanaged<SocketLog>.fromOpaque(context).takeUnretainedValue()
+    // Only the last word on a descriptor counts: it may have been opened and closed since the loop looked.
+    log.changes.removeAll { $0.descriptor == socket }
     log.changes.append(
         .init(
             descriptor: socket, read: what == CURL_POLL_IN || what == CURL_POLL_INOUT,
