@@ -73,6 +73,8 @@ struct ReactorTests {
         #expect(heir.calls.isEmpty)
         #expect(try reactor.wait(atMostNanoseconds: 1_000_000_000) == 2)
         #expect(heir.calls == [.read])
+        // The actions hold the reactor, which holds the sources.
+        for pipe in pipes { reactor.unwatch(pipe.reader) }
     }
 
     @Test func aNumberThatComesBackIsWatchedAnew() throws {
