@@ -78,14 +78,16 @@ final class EmulatorProcess {
     }
 
     /// Runs Debian's curl over HTTP/2 with the emulator's authority.
-    func curl(_ arguments: String...) throws -> Answer {
-        let run = try Command.run(
+    func curl(_ arguments: String...) throws -> Answer { Answer(try curlOutput(arguments)) }
+
+    /// The same with what curl printed as it is, for several requests.
+    func curlOutput(_ arguments: [String]) throws -> Command.Outcome {
+        try Command.run(
             "/usr/bin/curl",
             [
                 "--silent", "--show-error", "--http2", "--noproxy", "*", "--cacert",
                 directory.appending(path: "ca.pem").path, "--write-out", "\n%{http_version} %{http_code}",
             ] + arguments)
-        return Answer(run)
     }
 }
 
