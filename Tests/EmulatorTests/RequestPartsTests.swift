@@ -32,6 +32,8 @@ import Testing
         (#"{"validateOnly":false,"message":{}}"#, "{}", false),
         (#"{"message":1,"message":"x"}"#, #""x""#, false),
         (#"{"message":null}"#, "null", false),
+        (#"{"message":"\\\\","validate_only":true}"#, #""\\\\""#, true),
+        (#"{"message":"\\\"}"}"#, #""\\\"}""#, false),
         ("{}", nil, false),
     ])
     func theMessageIsFound(body: String, message: String?, isValidateOnly: Bool) throws {

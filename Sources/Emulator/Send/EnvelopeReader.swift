@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Darwin
+#endif
+
 /// Steps over JSON text: finds where values end, and leaves it to the message's rules to judge them.
 struct EnvelopeReader {
     private(set) var position = 0
@@ -53,14 +59,26 @@ struct EnvelopeReader {
         return position == body.count
     }
 
+    /// Goes behind the closing quote: the first one with an even number of backslashes in front of it.
     private mutating func skipRestOfString(_ body: Span<UInt8>) -> Bool {
-        while position < body.count {
-            let byte = body[position]
-            position += 1
-            if byte == UInt8(ascii: "\"") { return true }
-            if byte == UInt8(ascii: "\\") { position += 1 }
+        let start = position
+        while let quote = Self.nextQuote(body, from: position) {
+            position = quote + 1
+            var backslash = quote
+            while backslash > start, body[backslash - 1] == UInt8(ascii: "\\") { backslash -= 1 }
+            if (quote - backslash).isMultiple(of: 2) { return true }
         }
+        position = body.count
         return false
+    }
+
+    private static func nextQuote(_ body: Span<UInt8>, from start: Int) -> Int? {
+        body.withUnsafeBufferPointer { bytes -> Int? in
+            guard start < bytes.count, let base = bytes.baseAddress,
+                let found = memchr(base + start, Int32(UInt8(ascii: "\"")), bytes.count - start)
+            else { return nil }
+            return UnsafeRawPointer(found) - UnsafeRawPointer(base)
+        }
     }
 
     private mutating func skipWhiteSpace(_ body: Span<UInt8>) {
