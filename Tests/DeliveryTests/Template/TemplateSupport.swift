@@ -1,0 +1,33 @@
+@testable import Delivery
+
+/// A template of this text for notification `n1`.
+func compiled(
+    _ text: String, image: String? = nil, expiresIn: Int? = nil, collapseID: String = "n1"
+) throws(TemplateError) -> Template {
+    try Template(
+        Array(text.utf8),
+        TemplateAdditions(notificationID: "n1", collapseID: collapseID, image: image, expiresIn: expiresIn))
+}
+
+/// The message for a row that has a field for each column of the template, in the template's order.
+func rendered(_ template: Template, _ values: String...) -> String {
+    var output: [UInt8] = []
+    template.render(TemplateRow(values), into: &output)
+    return String(decoding: output, as: UTF8.self)
+}
+
+/// The message as a tree; the text must be what the payload rules accept.
+func message(_ template: Template, _ values: String...) throws -> JSONValue {
+    var output: [UInt8] = []
+    template.render(TemplateRow(values), into: &output)
+    return try JSONValue.parse(output.span)
+}
+
+extension JSONValue {
+    /// The value at a path such as `android.notification.tag`, with keys that hold no dot.
+    func at(_ path: String) -> JSONValue? {
+        var value: JSONValue? = self
+        for key in path.split(separator: ".") { value = value?[String(key)] }
+        return value
+    }
+}
