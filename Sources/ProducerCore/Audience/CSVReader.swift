@@ -1,0 +1,180 @@
+import Delivery
+import Operations
+
+/// Comma-separated values as in RFC 4180, with a header line: quotes, line breaks in quotes, CRLF or LF, a BOM.
+///
+/// Empty lines are skipped. A quote inside a field that does not begin with one is an ordinary character.
+struct CSVReader: AudienceReader {
+    private(set) var columns: [String] = []
+    private var input: ByteReader
+    /// The line that the next byte is on.
+    private var line = 1
+
+    private static let comma = UInt8(ascii: ",")
+    private static let quote = UInt8(ascii: "\"")
+    private static let lineFeed = UInt8(ascii: "\n")
+    private static let carriageReturn = UInt8(ascii: "\r")
+
+    /// Reads the header line.
+    init(_ source: ByteReader) throws(Failure) {
+        input = source
+        try skipByteOrderMark()
+        var header = TemplateRow()
+        var malformed: String?
+        guard try readRecord(into: &header, &malformed) else {
+            throw Failure(.data, "the audience is empty", remedy: "give it a header line with the columns' names")
+        }
+        if let fault = malformed ?? textFault(header.bytes) {
+            throw Failure(.data, "the audience's header line: \(fault)", remedy: "write it as CSV in UTF-8")
+        }
+        for field in 0..<header.count {
+            let name = header.text(field)
+            guard !columns.contains(name) else {
+                throw Failure(
+                    .data, "the audience's header names \"\(name)\" twice", remedy: "give each column its own name")
+            }
+            columns.append(name)
+        }
+    }
+
+    mutating func next(into row: inout TemplateRow) throws(Failure) -> AudienceRow {
+        row.reset()
+        try skipEmptyLines()
+        let start = line
+        var malformed: String?
+        guard try readRecord(into: &row, &malformed) else { return .end }
+        if malformed == nil { malformed = textFault(row.bytes) }
+        if malformed == nil && row.count != columns.count {
+            malformed = "\(row.count) fields where the header has \(columns.count)"
+        }
+        guard let malformed else { return .row(line: start) }
+        return .refused(line: start, reason: malformed, input: storable(row.bytes[..<(row.ends.last ?? 0)]))
+    }
+
+    var bytesTaken: Int { input.bytesBefore + input.position }
+
+    private mutating func skipByteOrderMark() throws(Failure) {
+        // A piece may be as short as a byte.
+        for (index, byte) in [0xEF, 0xBB, 0xBF].enumerated() as EnumeratedSequence<[UInt8]> {
+            guard try input.peek() == byte else {
+                if index > 0 {
+                    throw Failure(
+                        .data, "the audience's header line: not valid UTF-8", remedy: "write it as CSV in UTF-8")
+                }
+                return
+            }
+            input.position += 1
+        }
+    }
+
+    private mutating func skipEmptyLines() throws(Failure) {
+        while let byte = try input.peek() {
+            if byte == Self.lineFeed {
+                line += 1
+            } else if byte != Self.carriageReturn {
+                return
+            }
+            input.position += 1
+        }
+    }
+
+    /// Reads to the end of a record; `false` at the end of the input.
+    private mutating func readRecord(into row: inout TemplateRow, _ malformed: inout String?) throws(Failure) -> Bool {
+        guard try input.hasByte() else { return false }
+        let start = line
+        while true {
+            let fieldStart = row.bytes.count
+            if try input.peek() == Self.quote {
+                input.position += 1
+                try quotedField(into: &row.bytes, start, &malformed)
+            } else {
+                try plainField(into: &row.bytes, start)
+            }
+            var fieldEnd = row.bytes.count
+            let terminator = try input.peek()
+            if terminator != Self.comma && !lastWasQuoted, fieldEnd > fieldStart,
+                row.bytes[fieldEnd - 1] == Self.carriageReturn
+            {
+                fieldEnd -= 1
+            }
+            row.starts.append(fieldStart)
+            row.ends.append(fieldEnd)
+            guard let terminator else { return true }
+            input.position += 1
+            if terminator == Self.lineFeed {
+                line += 1
+                return true
+            }
+            // Keeps halves of a character in two fields from looking like one.
+            row.bytes.append(Self.comma)
+        }
+    }
+
+    private var lastWasQuoted = false
+
+    /// Takes bytes up to a comma, a line's end or the input's end, which is left.
+    private mutating func plainField(into bytes: inout [UInt8], _ start: Int) throws(Failure) {
+        lastWasQuoted = false
+        while try input.hasByte() {
+            let found = take(into: &bytes) { $0 == Self.comma || $0 == Self.lineFeed }
+            try checkSize(bytes, start)
+            if found { return }
+        }
+    }
+
+    /// Takes bytes up to the closing quote and what follows it, up to a comma, a line's end or the input's end.
+    private mutating func quotedField(
+        into bytes: inout [UInt8], _ start: Int, _ malformed: inout String?
+    ) throws(Failure) {
+        while true {
+            guard try input.hasByte() else {
+                malformed = "a quoted field is not closed"
+                return
+            }
+            let from = bytes.count
+            let found = take(into: &bytes) { $0 == Self.quote }
+            line += bytes[from...].count { $0 == Self.lineFeed }
+            try checkSize(bytes, start)
+            guard found else { continue }
+            input.position += 1
+            guard let next = try input.peek() else { break }
+            if next == Self.quote {
+                bytes.append(Self.quote)
+                input.position += 1
+                continue
+            }
+            if next == Self.comma || next == Self.lineFeed { break }
+            if next == Self.carriageReturn {
+                input.position += 1
+                let after = try input.peek()
+                if after == nil || after == Self.lineFeed { break }
+                bytes.append(Self.carriageReturn)
+            }
+            malformed = "text after the closing quote of a field"
+            try plainField(into: &bytes, start)
+            return
+        }
+        lastWasQuoted = true
+    }
+
+    /// Takes bytes of this piece up to one that fits, which is left; `false` when none does.
+    private mutating func take(into bytes: inout [UInt8], until isEnd: (UInt8) -> Bool) -> Bool {
+        let start = input.position
+        let end = input.buffer.withUnsafeBufferPointer { piece in
+            var index = start
+            while index < piece.count && !isEnd(piece[index]) { index += 1 }
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: piece[start..<index]))
+            return index
+        }
+        input.position = end
+        return end < input.buffer.count
+    }
+
+    private func checkSize(_ bytes: [UInt8], _ start: Int) throws(Failure) {
+        guard bytes.count <= AudienceLimits.row else {
+            throw Failure(
+                .data, "line \(start): a row of more than \(AudienceLimits.row >> 20) MiB",
+                remedy: "look for a quote that is not closed; what was read before it is queued")
+        }
+    }
+}

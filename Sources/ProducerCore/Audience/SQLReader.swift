@@ -1,0 +1,129 @@
+import Delivery
+import Operations
+import Postgres
+
+/// The rows of a query, streamed with COPY: nothing is collected, and the server sees one consistent moment.
+struct SQLReader: AudienceReader {
+    let columns: [String]
+    let bytesTaken = 0
+    private let connection: Connection
+    private let copy: String
+    private var isOpen = false
+    private var number = 0
+
+    /// Asks the server for the query's columns; runs it when the first row is wanted.
+    ///
+    /// The transaction is read-only: an audience is a question.
+    init(_ connection: Connection, query: [UInt8]) throws(Failure) {
+        guard textFault(query) == nil, let text = Self.trimmed(query) else {
+            throw Failure(.data, "the audience's query is empty or not UTF-8", remedy: "give --audience-sql a SELECT")
+        }
+        self.connection = connection
+        // The line's end also ends a comment in the query's last line.
+        copy = "COPY (\n\(text)\n) TO STDOUT"
+        do {
+            try connection.script("SET jit = off; BEGIN READ ONLY")
+            let none = try connection.query("SELECT * FROM (\n\(text)\n) AS audience LIMIT 0")
+            columns = (0..<none.columnCount).map { none.columnName($0) ?? "" }
+        } catch { throw Self.failure(error) }
+        for (index, name) in columns.enumerated() where columns[..<index].contains(name) {
+            throw Failure(
+                .data, "the audience's query has two columns named \"\(name)\"",
+                remedy: "give each its own name with AS")
+        }
+    }
+
+    mutating func next(into row: inout TemplateRow) throws(Failure) -> AudienceRow {
+        do {
+            if !isOpen {
+                try connection.beginCopyOut(copy)
+                isOpen = true
+            }
+            let found: Void? = try connection.nextCopyRow { Self.decode($0, into: &row) }
+            guard found != nil else {
+                try connection.script("COMMIT")
+                return .end
+            }
+        } catch let error as PostgresError {
+            throw Self.failure(error)
+        } catch {
+            throw Failure(.unavailable, "reading the audience failed", remedy: "run it again")
+        }
+        number += 1
+        guard row.count == columns.count else {
+            return .refused(
+                line: number, reason: "\(row.count) columns where the query has \(columns.count)",
+                input: storable(row.bytes[...]))
+        }
+        return .row(line: number)
+    }
+
+    /// Splits COPY's text format at tabs and takes its escapes away; NULL is empty.
+    ///
+    /// The server has converted the text to UTF-8, in which it never has a NUL.
+    private static func decode(_ line: UnsafeRawBufferPointer, into row: inout TemplateRow) {
+        row.reset()
+        var end = line.count
+        if end > 0 && line[end - 1] == UInt8(ascii: "\n") { end -= 1 }
+        var start = 0
+        var index = 0
+        row.starts.append(0)
+        while index < end {
+            let byte = line[index]
+            guard byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\\") else {
+                index += 1
+                continue
+            }
+            row.bytes.append(contentsOf: line[start..<index])
+            if byte == UInt8(ascii: "\t") {
+                row.ends.append(row.bytes.count)
+                row.bytes.append(byte)
+                row.starts.append(row.bytes.count)
+                index += 1
+            } else {
+                let letter = index + 1 < end ? line[index + 1] : UInt8(ascii: "\\")
+                switch letter {
+                case UInt8(ascii: "N"): break
+                case UInt8(ascii: "b"): row.bytes.append(0x08)
+                case UInt8(ascii: "f"): row.bytes.append(0x0C)
+                case UInt8(ascii: "n"): row.bytes.append(0x0A)
+                case UInt8(ascii: "r"): row.bytes.append(0x0D)
+                case UInt8(ascii: "t"): row.bytes.append(0x09)
+                case UInt8(ascii: "v"): row.bytes.append(0x0B)
+                default: row.bytes.append(letter)
+                }
+                index += 2
+            }
+            start = index
+        }
+        if start < end { row.bytes.append(contentsOf: line[start..<end]) }
+        row.ends.append(row.bytes.count)
+    }
+
+    /// The query without what ends it: white space, semicolons and comments after the last one; `nil` when nothing is left.
+    private static func trimmed(_ query: [UInt8]) -> String? {
+        var bytes = query[...]
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
+        if let semicolon = bytes.lastIndex(of: UInt8(ascii: ";")) {
+            let rest = bytes[(semicolon + 1)...].split(separator: UInt8(ascii: "\n"))
+            let isComment = rest.allSatisfy { line in
+                let text = line.drop { $0 <= 0x20 }
+                return text.isEmpty || text.starts(with: [UInt8(ascii: "-"), UInt8(ascii: "-")])
+            }
+            if isComment { bytes = bytes[..<semicolon] }
+        }
+        while let last = bytes.last, last <= 0x20 || last == UInt8(ascii: ";") { bytes.removeLast() }
+        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func failure(_ error: PostgresError) -> Failure {
+        if error.sqlState == .readOnlyTransaction {
+            return Failure(.data, "the audience's query wants to write", remedy: "give --audience-sql a SELECT")
+        }
+        if error.isConnectionLost {
+            return Failure(.temporary, "the audience's database went away: \(error)", remedy: "run the same line again")
+        }
+        return Failure(
+            .data, "the audience's query failed: \(error)", remedy: "try it in psql; it must be one SELECT")
+    }
+}

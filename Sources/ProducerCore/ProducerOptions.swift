@@ -1,0 +1,113 @@
+import Operations
+
+/// What the command line asks for, checked.
+struct ProducerOptions {
+    enum Audience: Equatable {
+        case file(String)
+        case query(file: String)
+    }
+    enum Format: String { case csv, ndjson }
+
+    let app: String
+    let notificationID: String
+    let template: String
+    let audience: Audience
+    /// `nil`: by the first character of the input.
+    let format: Format?
+    let databaseURL: String?
+    let sourceDatabaseURL: String?
+    let image: String?
+    let priority: Int
+    /// Seconds.
+    let expiresIn: Int?
+    let append: Bool
+    let maxRejections: Int?
+    let dryRun: Bool
+    let preview: Int?
+    let json: Bool
+
+    init(_ options: ParsedOptions) throws(Failure) {
+        app = try options.required("app")
+        notificationID = try options.required("notification-id")
+        template = try options.required("template")
+        switch (options.string("audience"), options.string("audience-sql")) {
+        case (let file?, nil): audience = .file(file)
+        case (nil, let file?): audience = .query(file: file)
+        default:
+            throw Failure(
+                .usage, "exactly one of --audience and --audience-sql is needed", remedy: "see todoke-producer --help")
+        }
+        if let text = options.string("audience-format") {
+            guard let known = Format(rawValue: text) else {
+                throw Failure(.usage, "--audience-format must be csv or ndjson", remedy: "see todoke-producer --help")
+            }
+            format = known
+        } else {
+            format = nil
+        }
+        databaseURL = options.string("database-url")
+        sourceDatabaseURL = options.string("source-database-url") ?? databaseURL
+        image = options.string("image")
+        priority = try options.integer("priority", in: 0...9) ?? 5
+        expiresIn = try options.integer("expires-in", in: 1...31_536_000)
+        append = options.isSet("append")
+        maxRejections = try options.integer("max-rejections", in: 0...Int.max)
+        preview = try options.integer("preview", in: 1...1_000_000)
+        dryRun = options.isSet("dry-run")
+        json = options.isSet("json")
+        guard !notificationID.utf8.contains(0), notificationID.utf8.count <= 500 else {
+            throw Failure(
+                .usage, "--notification-id is longer than 500 bytes", remedy: "choose a short one: devices get it too")
+        }
+    }
+
+    static let table = OptionTable(
+        program: "todoke-producer",
+        summary: "queues one notification for an audience: each target once, however often it is run",
+        usage:
+            "todoke-producer --app NAME --notification-id ID --template FILE (--audience FILE | --audience-sql FILE)",
+        options: [
+            Option("app", "NAME", help: "The app in todoke.apps that the notification is for."),
+            Option(
+                "notification-id", "ID",
+                help: "Names what is said. The same id run again queues only what is missing."),
+            Option(
+                "template", "FILE",
+                help: "The FCM message object as JSON, with {{column}} inside its strings; - is standard input."),
+            Option(
+                "audience", "FILE",
+                help:
+                    "Rows as CSV with a header line, or as NDJSON (nested values: {{user.name}}); - is standard input."),
+            Option(
+                "audience-format", "FORMAT",
+                help: "csv or ndjson. Without it: NDJSON when the input begins with a brace, CSV otherwise."),
+            Option("audience-sql", "FILE", help: "A SELECT whose rows are the audience; - is standard input."),
+            Option(
+                "source-database-url", "URL",
+                help: "Where --audience-sql runs. Without it: the queue's database."),
+            .databaseURL,
+            Option(
+                "image", "URL",
+                help:
+                    "A picture for a template that has none, with {{column}} as in the template. Left out of a message where it is empty."
+            ),
+            Option("priority", "N", default: "5", help: "0 to 9; 9 is sent first."),
+            Option(
+                "expires-in", "SECONDS",
+                help:
+                    "How long a message may wait before it is not worth sending; sets android.ttl and apns-expiration. Without it: for ever."
+            ),
+            Option(
+                "append", help: "Add to a notification that was begun with another template or audience."),
+            Option(
+                "max-rejections", "N",
+                help: "Stop when more than N rows are refused; what was good before stays queued. Without it: never."),
+            Option("dry-run", help: "Render and check every row and write nothing."),
+            Option("preview", "N", help: "Print the first N messages as JSON lines and write nothing."),
+            .json,
+        ],
+        example: """
+            todoke-producer --app recipes --notification-id "daily-recipe-$(date +%F)" \\
+                --template recipe.json --audience-sql audience.sql --expires-in 14400
+            """)
+}

@@ -1,0 +1,91 @@
+import Operations
+import Testing
+
+@testable import ProducerCore
+
+@Suite("CSV audiences")
+struct CSVReaderTests {
+    private func read(_ text: String) throws -> [String] { try rows(CSVReader(pieces(Array(text.utf8), of: 1 << 16))) }
+
+    @Test(
+        "Rows as in RFC 4180",
+        arguments: [
+            ("a,b\n1,2\n", ["2: 1|2"]), ("a,b\r\n1,2\r\n", ["2: 1|2"]), ("a,b\n1,2", ["2: 1|2"]),
+            ("a,b\n\"1\",\"2\"", ["2: 1|2"]), ("a,b\n\"x,y\",\"he said \"\"hi\"\"\"\n", ["2: x,y|he said \"hi\""]),
+            ("a,b\n\"l1\nl2\r\nl3\",x\ny,z\n", ["2: l1\nl2\r\nl3|x", "5: y|z"]),
+            ("a,b\n,\n\n\r\n\"\",\"\"\n", ["2: |", "5: |"]), ("\u{FEFF}a,b\n1,2\n", ["2: 1|2"]),
+            ("\u{FEFF}\"a\",b\r\n1,2\r\n", ["2: 1|2"]), ("a\n\"x\"\r\n", ["2: x"]),
+            ("a,b\n1,mid\"dle\n", ["2: 1|mid\"dle"]),
+            ("a,b\n👩‍🍳,\u{2028}\n", ["2: 👩‍🍳|\u{2028}"]), ("a,b\n1,\\back\n", ["2: 1|\\back"]),
+            ("a,b\n \"1\" , 2 \n", ["2:  \"1\" | 2 "]), ("a,b\n1,a\rb\n", ["2: 1|a\rb"]), ("a,b\n", []),
+        ] as [(String, [String])])
+    func good(_ text: String, _ expected: [String]) throws {
+        #expect(try read(text) == expected)
+    }
+
+    @Test(
+        "A row that cannot be used is refused with its line, the next is read",
+        arguments: [
+            ("a,b\n1\n2,3\n", ["2! 1 fields where the header has 2", "3: 2|3"]),
+            ("a,b\n1,2,3\n2,3\n", ["2! 3 fields where the header has 2", "3: 2|3"]),
+            ("a,b\n\"1\"x,2\n3,4\n", ["2! text after the closing quote of a field", "3: 3|4"]),
+            ("a,b\n\"1\"\rx,2\n3,4\n", ["2! text after the closing quote of a field", "3: 3|4"]),
+            ("a,b\n\"l\nl\",\"open\n3,4\n", ["2! a quoted field is not closed"]),
+            ("a,b\n1,\u{0}\n3,4\n", ["2! contains NUL (U+0000)", "3: 3|4"]),
+        ] as [(String, [String])])
+    func refused(_ text: String, _ expected: [String]) throws {
+        #expect(try read(text) == expected)
+    }
+
+    @Test("Invalid UTF-8 is refused with its line, also halves of a character in two fields")
+    func invalidUTF8() throws {
+        let text: [UInt8] = Array("a,b\nx,".utf8) + [0xFF] + Array("\ny,z\n".utf8) + [0xC3, 0x2C, 0xA9, 0x0A]
+        #expect(
+            try rows(CSVReader(pieces(text, of: 100)))
+                == ["2! not valid UTF-8", "3: y|z", "4! not valid UTF-8"])
+    }
+
+    @Test("The pieces in which the input arrives make no difference")
+    func everySplit() throws {
+        let text = Array(
+            "\u{FEFF}id,\"na\"\"me\",x\r\n1,\"a\"\"b,\r\n👩‍🍳\",\r\n\r\n2,\"\",é\n\"3\",,\"\"\r\n4,5\n\"6\"7,8,9\n7,8,\"9"
+                .utf8)
+        let whole = try CSVReader(pieces(text, of: text.count))
+        let expected = try rows(whole)
+        #expect(whole.columns == ["id", "na\"me", "x"])
+        #expect(expected.count == 6)
+        for index in 0...text.count {
+            let reader = try CSVReader(pieces(text, splitAt: index))
+            #expect(reader.columns == whole.columns, "split at \(index)")
+            #expect(try rows(reader) == expected, "split at \(index)")
+        }
+        for size in 1...7 { #expect(try rows(CSVReader(pieces(text, of: size))) == expected, "pieces of \(size)") }
+    }
+
+    @Test(
+        "A header that cannot be used ends the run",
+        arguments: [
+            ("", "is empty"), ("\u{FEFF}", "is empty"), ("a,b,a\n1,2,3\n", "\"a\" twice"), ("a,\"b\n", "not closed"),
+        ])
+    func header(_ text: String, _ reason: String) {
+        #expect {
+            try read(text)
+        } throws: { error in
+            (error as? Failure).map { $0.exit == .data && $0.what.contains(reason) } ?? false
+        }
+    }
+
+    @Test("A quote that is never closed does not fill the memory")
+    func runaway() {
+        var left = 100
+        let endless = ByteReader { (buffer) throws(Failure) in
+            buffer = left == 100 ? Array("a,b\nx,\"".utf8) : Array(repeating: UInt8(ascii: "x"), count: 1 << 16)
+            left -= 1
+            if left < 0 { buffer = [] }
+        }
+        #expect {
+            try rows(CSVReader(endless))
+        } throws: { error in (error as? Failure)?.what.contains("line 2") == true }
+        #expect(left > 80)
+    }
+}
