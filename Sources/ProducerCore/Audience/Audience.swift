@@ -36,7 +36,7 @@ struct Audience {
             let file = try InputFile(path, option: "audience")
             size = file.size
             var head = try Self.head(of: file)
-            let format = options.format ?? (Self.beginsWithBrace(head) ? .ndjson : .csv)
+            let format = options.format ?? (Self.firstCharacter(head) == UInt8(ascii: "{") ? .ndjson : .csv)
             // The name and not the path, so that another working directory is not another audience.
             let name = path.split(separator: "/").last.map(String.init) ?? path
             definition = "file\n\(name)\n\(format.rawValue)"
@@ -66,7 +66,7 @@ struct Audience {
     private static func head(of file: InputFile) throws(Failure) -> [UInt8] {
         var head: [UInt8] = []
         var piece: [UInt8] = []
-        while head.count < 256 {
+        while firstCharacter(head) == nil {
             try file.read(into: &piece)
             if piece.isEmpty { break }
             head += piece
@@ -74,8 +74,10 @@ struct Audience {
         return head
     }
 
-    private static func beginsWithBrace(_ head: [UInt8]) -> Bool {
-        let text = head.starts(with: [0xEF, 0xBB, 0xBF]) ? head.dropFirst(3) : head[...]
-        return text.first { $0 > 0x20 } == UInt8(ascii: "{")
+    /// The first byte that is neither a byte order mark nor white space; `nil` when it has not come yet.
+    private static func firstCharacter(_ head: [UInt8]) -> UInt8? {
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let isPartOfMark = head.count < mark.count && mark.starts(with: head)
+        return isPartOfMark ? nil : head.dropFirst(head.starts(with: mark) ? mark.count : 0).first { $0 > 0x20 }
     }
 }
