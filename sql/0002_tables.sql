@@ -318,6 +318,8 @@ COMMENT ON COLUMN todoke.senders.stopped_at IS 'When it ended in order.';
 GRANT SELECT ON todoke.apps, todoke.notifications TO todoke_producer, todoke_sender;
 GRANT INSERT, UPDATE ON todoke.notifications TO todoke_producer;
 GRANT SELECT, INSERT ON todoke.messages, todoke.payloads, todoke.rejections TO todoke_producer;
+-- A run that reads an audience again replaces what it refused the last time.
+GRANT DELETE ON todoke.rejections TO todoke_producer;
 GRANT USAGE ON SEQUENCE todoke.message_id_seq TO todoke_producer;
 GRANT SELECT ON todoke.devices TO todoke_producer;
 
@@ -328,4 +330,4 @@ GRANT UPDATE (
 GRANT SELECT, INSERT ON todoke.attempts TO todoke_sender;
 GRANT SELECT, INSERT, UPDATE, DELETE ON todoke.senders TO todoke_sender;
 
-INSERT INTO todoke.migrations (version, name, digest) VALUES (2, '0002_tables.sql', 'a7c6a2600b0450d827fa1f895103c7e6b0644493cd16bb4257a5e4b89167deb5');
+INSERT INTO todoke.migrations (version, name, digest) VALUES (2, '0002_tables.sql', 'b097f67b1334efca55045bcd9e804c6e0fcdbc5c88560e56384bd07bd6de85a4');
