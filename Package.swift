@@ -59,7 +59,7 @@ let package = Package(
         module("Postgres", ["CLibPQ"]),
         module("Curl", ["CCurl"]),
         module("Reactor", ["CLinux"]),
-        module("Signing", ["CCrypto"]),
+        module("Signing", ["CCrypto", "Delivery"]),
         module("HTTP2", ["CNGHTTP2", "CTLS", "CCrypto"]),
 
         // Rows and their states.

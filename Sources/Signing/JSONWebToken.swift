@@ -1,3 +1,5 @@
+import Delivery
+
 /// Compact JSON web tokens (RFC 7519) with RS256 signatures, as Google's token endpoint takes them.
 package enum JSONWebToken {
     /// A header field or a claim.
@@ -39,35 +41,14 @@ package enum JSONWebToken {
     }
 
     private static func json(_ fields: [(String, Value)]) -> [UInt8] {
-        var text: [UInt8] = [UInt8(ascii: "{")]
-        for (name, value) in fields {
-            if text.count > 1 { text.append(UInt8(ascii: ",")) }
-            append(quoted: name, to: &text)
-            text.append(UInt8(ascii: ":"))
+        let members = fields.map { name, value in
             switch value {
-            case .string(let string): append(quoted: string, to: &text)
-            case .int(let int): text.append(contentsOf: String(int).utf8)
+            case .string(let text): JSONValue.Member(name, .string(text))
+            case .int(let number): JSONValue.Member(name, .number(String(number)))
             }
         }
-        text.append(UInt8(ascii: "}"))
+        var text: [UInt8] = []
+        JSONValue.object(members).write(into: &text)
         return text
-    }
-
-    private static func append(quoted string: String, to text: inout [UInt8]) {
-        let digits = [UInt8]("0123456789abcdef".utf8)
-        text.append(UInt8(ascii: "\""))
-        for byte in string.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                text.append(UInt8(ascii: "\\"))
-                text.append(byte)
-            case 0..<0x20:
-                text.append(contentsOf: "\\u00".utf8)
-                text.append(digits[Int(byte >> 4)])
-                text.append(digits[Int(byte & 15)])
-            default: text.append(byte)
-            }
-        }
-        text.append(UInt8(ascii: "\""))
     }
 }

@@ -1,3 +1,5 @@
+import Delivery
+
 /// An error in the form of `google.rpc.Status`, as FCM answers it.
 struct RPCError {
     enum Detail {
@@ -13,38 +15,38 @@ struct RPCError {
 
     /// Appends the body of the answer.
     func write(to output: inout [UInt8]) {
-        var members: [(String, JSONTree)] = [
+        var members: [(String, JSONValue)] = [
             ("code", .int(code)), ("message", .string(message)), ("status", .string(status)),
         ]
         if !details.isEmpty { members.append(("details", .array(details.map(\.tree)))) }
-        JSONTree.object([("error", .object(members))]).write(to: &output)
+        JSONValue.members([("error", .members(members))]).writeIndented(to: &output)
     }
 }
 
 extension RPCError.Detail {
-    fileprivate var tree: JSONTree {
+    fileprivate var tree: JSONValue {
         switch self {
         case .fcmError(let code):
-            .object([
+            .members([
                 ("@type", .string("type.googleapis.com/google.firebase.fcm.v1.FcmError")),
                 ("errorCode", .string(code)),
             ])
         case .badRequest(let violations):
-            .object([
+            .members([
                 ("@type", .string("type.googleapis.com/google.rpc.BadRequest")),
                 (
                     "fieldViolations",
                     .array(
                         violations.map {
-                            .object([("field", .string($0.field)), ("description", .string($0.description))])
+                            .members([("field", .string($0.field)), ("description", .string($0.description))])
                         })
                 ),
             ])
         case .errorInfo(let reason, let domain, let metadata):
-            .object([
+            .members([
                 ("@type", .string("type.googleapis.com/google.rpc.ErrorInfo")),
                 ("reason", .string(reason)), ("domain", .string(domain)),
-                ("metadata", .object(metadata.map { ($0.0, .string($0.1)) })),
+                ("metadata", .members(metadata.map { ($0.0, .string($0.1)) })),
             ])
         }
     }

@@ -1,3 +1,4 @@
+import Delivery
 import Operations
 import Signing
 
@@ -30,7 +31,7 @@ struct ServiceAccount {
         } catch {
             throw Failure(.software, "no service account key: \(error)", remedy: "report this")
         }
-        let tree = JSONTree.object([
+        let tree = JSONValue.members([
             ("type", .string("service_account")),
             ("project_id", .string(project)),
             ("private_key_id", .string(keyID)),
@@ -42,7 +43,7 @@ struct ServiceAccount {
             ("universe_domain", .string("googleapis.com")),
         ])
         var bytes: [UInt8] = []
-        tree.write(to: &bytes)
+        tree.writeIndented(to: &bytes)
         return bytes
     }
 }

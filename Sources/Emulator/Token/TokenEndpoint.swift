@@ -1,3 +1,5 @@
+import Delivery
+
 /// `POST /token`: changes a service account's assertion for an access token.
 struct TokenEndpoint {
     private static let grantType = "urn:ietf:params:oauth:grant-type:jwt-bearer"
@@ -23,7 +25,7 @@ struct TokenEndpoint {
     ) -> AnswerHead {
         do {
             let scopes = try grantedScopes(body, time: time)
-            var members: [(String, JSONTree)] = []
+            var members: [(String, JSONValue)] = []
             if scopes.isDisjoint(with: Self.sendScopes) {
                 // Google answers a scope it does not know with an identity token and without an access token.
                 members.append(("id_token", .string("e30.e30.\(Randomness.hex(bytes: 16))")))
@@ -32,11 +34,11 @@ struct TokenEndpoint {
                 members.append(("expires_in", .int(lifetime)))
                 members.append(("token_type", .string("Bearer")))
             }
-            JSONTree.object(members).write(to: &output)
+            JSONValue.members(members).writeIndented(to: &output)
             return .ok
         } catch {
-            JSONTree.object([("error", .string(error.error)), ("error_description", .string(error.description))])
-                .write(to: &output)
+            JSONValue.members([("error", .string(error.error)), ("error_description", .string(error.description))])
+                .writeIndented(to: &output)
             return AnswerHead(status: 400)
         }
     }
