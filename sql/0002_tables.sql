@@ -38,7 +38,7 @@ COMMENT ON COLUMN todoke.apps.project_id IS 'The FCM project''s id or number, or
 COMMENT ON COLUMN todoke.apps.environment IS 'production or sandbox (APNs); tokens of one do not work in the other.';
 COMMENT ON COLUMN todoke.apps.messages_per_second IS 'Most messages per second by all live senders together; FCM''s default quota is 600,000 a minute.';
 COMMENT ON COLUMN todoke.apps.delivery IS 'What becomes of a message whose outcome is unknown: at_least_once sends it again, at_most_once fails it with OUTCOME_UNKNOWN.';
-COMMENT ON COLUMN todoke.apps.paused_at IS 'Set while the app is paused: nothing is claimed, but messages still expire.';
+COMMENT ON COLUMN todoke.apps.paused_at IS 'Set while the app is paused: nothing is claimed. What expires in the meantime ends when it is resumed.';
 COMMENT ON COLUMN todoke.apps.pause_reason IS 'Why it is paused, for people.';
 COMMENT ON COLUMN todoke.apps.created_at IS 'When the row was made.';
 
@@ -75,7 +75,7 @@ COMMENT ON COLUMN todoke.notifications.notification_id IS 'The id given by the c
 COMMENT ON COLUMN todoke.notifications.day IS 'The UTC day it was made, written once: all its messages are in the partitions of this day.';
 COMMENT ON COLUMN todoke.notifications.created_at IS 'When it was made.';
 COMMENT ON COLUMN todoke.notifications.closes_at IS 'From then on nothing is queued for it any more.';
-COMMENT ON COLUMN todoke.notifications.cancelled_at IS 'When it was cancelled: what is still pending is not sent.';
+COMMENT ON COLUMN todoke.notifications.cancelled_at IS 'When it was cancelled: what is still pending is not sent, but ends as cancelled when a sender comes to it.';
 COMMENT ON COLUMN todoke.notifications.delivery IS 'at_least_once or at_most_once; NULL is what the app says.';
 COMMENT ON COLUMN todoke.notifications.campaign IS 'Groups notifications, for people.';
 COMMENT ON COLUMN todoke.notifications.template_digest IS 'Digest of the template it was rendered from; a rerun with another one is refused.';
@@ -308,7 +308,7 @@ COMMENT ON COLUMN todoke.senders.version IS 'Version of its binary.';
 COMMENT ON COLUMN todoke.senders.started_at IS 'When it started.';
 COMMENT ON COLUMN todoke.senders.heartbeat_at IS 'Its latest sign of life.';
 COMMENT ON COLUMN todoke.senders.apps IS 'The apps it sends for.';
-COMMENT ON COLUMN todoke.senders.in_flight IS 'Messages it has claimed and not recorded, at its latest heartbeat.';
+COMMENT ON COLUMN todoke.senders.in_flight IS 'Messages it has claimed and not finished, at its latest heartbeat.';
 COMMENT ON COLUMN todoke.senders.rate IS 'Messages per second it posted, at its latest heartbeat.';
 COMMENT ON COLUMN todoke.senders.duplicate_risk IS 'Second issues of a request and unknown outcomes that were sent again.';
 COMMENT ON COLUMN todoke.senders.state IS 'What it is doing, or why it is not ready.';
@@ -330,4 +330,4 @@ GRANT UPDATE (
 GRANT SELECT, INSERT ON todoke.attempts TO todoke_sender;
 GRANT SELECT, INSERT, UPDATE, DELETE ON todoke.senders TO todoke_sender;
 
-INSERT INTO todoke.migrations (version, name, digest) VALUES (2, '0002_tables.sql', 'b097f67b1334efca55045bcd9e804c6e0fcdbc5c88560e56384bd07bd6de85a4');
+INSERT INTO todoke.migrations (version, name, digest) VALUES (2, '0002_tables.sql', 'c68345ac77744cc2b10878777162b185cb78c22a699f450e82a500b08482700b');

@@ -28,8 +28,8 @@ INSERT INTO todoke.error_hints (code, hint) VALUES
     ('UNAUTHENTICATED', 'The access token was refused. Check the service account''s key and the machine''s clock.'),
     ('PERMISSION_DENIED', 'The service account may not send for this project. Give it the role Firebase Cloud Messaging API Admin, and enable the API.'),
     ('NOT_FOUND', 'The project, or the token, is not known. Check the app''s project_id.'),
-    ('OUTCOME_UNKNOWN', 'It may have been delivered: the answer was lost, and the app or the notification asks for at most once.'),
-    ('ATTEMPTS_EXHAUSTED', 'Every attempt failed in a way that could be temporary. The attempts say how.');
+    ('OUTCOME_UNKNOWN', 'It may have been delivered, since the answer was lost. It is sent again, or fails where at_most_once is asked for.'),
+    ('LEASE_EXPIRED', 'Its sender was killed or cut off before it recorded a result. Another one sends it again.');
 
 CREATE FUNCTION todoke.error_hint(code text) RETURNS text
 LANGUAGE sql
@@ -327,4 +327,4 @@ COMMENT ON COLUMN todoke.failures.first_at IS 'The first of them.';
 COMMENT ON COLUMN todoke.failures.last_at IS 'The latest of them.';
 COMMENT ON COLUMN todoke.failures.hint IS 'What the code means and what to do.';
 
-INSERT INTO todoke.migrations (version, name, digest) VALUES (4, '0004_views.sql', '1a5508daa35db5e8077c1963566a685740d95652ca9bda8bef04ea481c06b314');
+INSERT INTO todoke.migrations (version, name, digest) VALUES (4, '0004_views.sql', 'f5b42224d2919f1d62adffb3162ab9ae71f792bc473b0c22dbcc544babde0aa4');

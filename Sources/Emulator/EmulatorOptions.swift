@@ -40,7 +40,7 @@ enum EmulatorOptions {
         ],
         example: """
             fcm-emulator --directory /tmp/fcm &
-            todoke-sender --credentials /tmp/fcm/service-account.json --endpoint "$(cat /tmp/fcm/endpoint)" \
+            todoke-sender --app recipes --credentials /tmp/fcm/service-account.json --endpoint "$(cat /tmp/fcm/endpoint)" \
             --ca-file /tmp/fcm/ca.pem
             """)
 

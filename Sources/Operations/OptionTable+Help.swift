@@ -14,7 +14,8 @@ extension OptionTable {
         text += Self.entry("--version", "Show the version.")
         text += "\nExample:\n"
         for line in example.split(separator: "\n") { text += "  \(line)\n" }
-        text += "\nExit codes: 0 done, 64 usage, 65 input data, 69 unreachable, 75 run again later, 78 configuration.\n"
+        text +=
+            "\nExit codes: 0 done, 64 usage, 65 input data, 69 unreachable, 70 a fault of the program, 75 run again later,\n78 configuration.\n"
         return text
     }
 

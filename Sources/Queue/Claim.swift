@@ -4,7 +4,8 @@ package import Postgres
 ///
 /// Day, app, priority and limit are literals and the statement is planned each time: with unknown values a plan over
 /// many partitions turns into a full scan. The rows are found by `= ANY (ARRAY(…))`: a join with what was picked turns
-/// into a merge over the whole primary key once the partition was analysed. The lease begins with the database's clock and is never renewed.
+/// into a merge over the whole primary key once the partition was analysed. Messages of a cancelled notification end
+/// here, and so do expired ones. The lease begins with the database's clock and is never renewed.
 package struct Claim: Equatable, Sendable {
     package let app: Int
     package let priority: Int
@@ -22,14 +23,19 @@ package struct Claim: Equatable, Sendable {
     package func statement(sender: Int, leaseSeconds: Int) -> String {
         """
         WITH picked AS MATERIALIZED (
-            SELECT id FROM todoke.messages
+            SELECT id, notification FROM todoke.messages
             WHERE day = \(day.sql) AND app = \(app) AND priority = \(priority) AND state = 'pending' AND due_at <= now()
             ORDER BY due_at, id LIMIT \(limit) FOR UPDATE SKIP LOCKED
+        ), cancelled AS MATERIALIZED (
+            SELECT id FROM picked
+            WHERE (SELECT n.cancelled_at FROM todoke.notifications n WHERE n.id = picked.notification) IS NOT NULL
         ), claimed AS (
             UPDATE todoke.messages m SET
-                state = CASE WHEN m.expires_at <= now() THEN 'expired' ELSE 'sending' END::todoke.message_state,
-                finished_at = CASE WHEN m.expires_at <= now() THEN now() END,
-                lease_until = CASE WHEN m.expires_at <= now() THEN NULL
+                state = CASE WHEN m.id = ANY (ARRAY(SELECT id FROM cancelled)) THEN 'cancelled'
+                    WHEN m.expires_at <= now() THEN 'expired' ELSE 'sending' END::todoke.message_state,
+                finished_at = CASE WHEN m.id = ANY (ARRAY(SELECT id FROM cancelled)) OR m.expires_at <= now()
+                    THEN now() END,
+                lease_until = CASE WHEN m.id = ANY (ARRAY(SELECT id FROM cancelled)) OR m.expires_at <= now() THEN NULL
                     ELSE now() + interval '\(leaseSeconds) s' END,
                 claim_no = m.claim_no + 1, sender_id = \(sender)
             WHERE m.day = \(day.sql) AND m.id = ANY (ARRAY(SELECT id FROM picked))
@@ -37,11 +43,10 @@ package struct Claim: Equatable, Sendable {
         )
         SELECT c.id, c.claim_no, c.attempts, c.state,
             CASE WHEN isfinite(c.expires_at) THEN ceil(extract(epoch FROM c.expires_at - now()) * 1000)::bigint END,
-            coalesce(n.delivery, a.delivery) = 'at_most_once', p.ttl_at, p.ttl_len, p.payload
+            (SELECT coalesce(n.delivery, a.delivery) FROM todoke.notifications n JOIN todoke.apps a ON a.id = n.app
+                WHERE n.id = c.notification) = 'at_most_once', p.ttl_at, p.ttl_len, p.payload
         FROM claimed c
         JOIN todoke.payloads p ON p.id = c.id AND p.day = \(day.sql)
-        JOIN todoke.notifications n ON n.id = c.notification
-        JOIN todoke.apps a ON a.id = n.app
         """
     }
 

@@ -24,12 +24,13 @@ package enum Rescue {
             FROM todoke.notifications n, todoke.apps a
             WHERE m.id = ANY (ARRAY(SELECT id FROM lost)) AND m.day = ANY (ARRAY(SELECT DISTINCT day FROM lost))
                 AND m.state > 'pending' AND m.state < 'sent' AND n.id = m.notification AND a.id = m.app
-            RETURNING m.id, m.day, m.notification, m.app, m.attempts, m.claim_no, m.sender_id
+            RETURNING m.id, m.day, m.notification, m.app, m.attempts, m.claim_no, m.sender_id,
+                CASE WHEN m.state = 'pending' THEN m.due_at END AS retry_at
         ), logged AS (
             INSERT INTO todoke.attempts (message_id, day, notification, app, attempt_no, claim_no, sender_id, outcome,
-                error_code, detail)
+                error_code, detail, retry_at)
             SELECT id, day, notification, app, attempts, claim_no, sender_id, 'unknown', 'LEASE_EXPIRED',
-                'The sender that held the message did not record a result before its lease ran out.'
+                'The sender that held the message did not record a result before its lease ran out.', retry_at
             FROM rescued
         )
         SELECT count(*) FROM rescued

@@ -8,16 +8,17 @@ package enum SenderRegistration {
         RETURNING id
         """
 
-    /// Parameters: id, messages in flight, second issues and resends that may be duplicates, state.
+    /// Parameters: id, messages held, second issues and resends that may be duplicates, state, messages per second.
     package static let heartbeat = """
-        UPDATE todoke.senders SET heartbeat_at = now(), in_flight = $2::int, duplicate_risk = $3::bigint, state = $4
+        UPDATE todoke.senders SET heartbeat_at = now(), in_flight = $2::int, duplicate_risk = $3::bigint, state = $4,
+            rate = $5::real
         WHERE id = $1::bigint
         """
 
     /// The last word of a sender that ends in order; parameters as for ``heartbeat``.
     package static let farewell = """
         UPDATE todoke.senders SET heartbeat_at = now(), in_flight = $2::int, duplicate_risk = $3::bigint, state = $4,
-            stopped_at = now()
+            rate = $5::real, stopped_at = now()
         WHERE id = $1::bigint
         """
 }

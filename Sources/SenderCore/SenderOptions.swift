@@ -33,7 +33,7 @@ enum SenderOptions {
             Option("max-attempts", "N", default: "10", help: "Answers about a message after which it fails."),
             Option(
                 "retry-base", "SECONDS", default: "10",
-                help: "The first retry comes within this, later ones within twice as much each, up to an hour."),
+                help: "The shortest wait before a retry; the longest doubles with each, up to an hour."),
             Option(
                 "poll-interval", "MILLISECONDS", default: "1000", help: "How often to look for due messages when idle."),
             Option(

@@ -191,6 +191,13 @@ import Testing
         #expect(try states() == ["cancelled": 1, "sent": 1], "a known outcome is kept")
     }
 
+    @Test func whatIsPendingOfACancelledNotificationIsNotGivenOut() throws {
+        try queue(3)
+        try connection.script("UPDATE todoke.notifications SET cancelled_at = now() WHERE id = \(notification)")
+        #expect(try claim().messages.isEmpty)
+        #expect(try states() == ["cancelled": 3])
+    }
+
     @Test func aResultWithoutTheLeaseIsRefused() throws {
         try queue(1)
         let old = try #require(try claim(sender: 1, lease: 60).messages.first?.key)
@@ -203,7 +210,7 @@ import Testing
         #expect(try record([MessageResult(key: new, next: .sent)], sender: 1) == 0)
         #expect(try states() == ["sending": 1])
         #expect(try record([MessageResult(key: new, next: .sent)], sender: 2) == 1)
-        #expect(try attempts() == ["unknown LEASE_EXPIRED 0 false"])
+        #expect(try attempts() == ["unknown LEASE_EXPIRED 0 true"])
     }
 
     @Test func aBatchThatRanTwiceIsFoundToBeThere() throws {

@@ -5,7 +5,7 @@ package enum Hint {
         texts[code] ?? general(kind)
     }
 
-    static let badToken = "The provider does not know this token. It has been marked invalid."
+    static let badToken = "The provider does not know this token. Delete it."
 
     static func badField(_ field: String) -> String {
         "FCM refused the field \(field.prefix(120)). Correct the template or the data behind it."
@@ -28,7 +28,7 @@ package enum Hint {
         "OK": "The provider accepted the message.",
 
         // FCM and google.rpc
-        "UNREGISTERED": "The app was uninstalled or the token expired. The token has been marked invalid.",
+        "UNREGISTERED": "The app was uninstalled or the token expired. Delete the token.",
         "INVALID_ARGUMENT": "FCM refused the message without naming a field. Check its size, keys and values.",
         "SENDER_ID_MISMATCH":
             "The token belongs to another Firebase project. Check which project the app registers with.",
@@ -53,8 +53,8 @@ package enum Hint {
         "NOT_FOUND": "FCM does not know the project in the address. Check the project id of the application.",
 
         // APNs
-        "Unregistered": "The app was uninstalled. The token has been marked invalid.",
-        "ExpiredToken": "The token expired. It has been marked invalid.",
+        "Unregistered": "The app was uninstalled. Delete the token.",
+        "ExpiredToken": "The token expired. Delete it.",
         "BadDeviceToken":
             "The token is not one of this environment. Check sandbox against production before deleting many.",
         "DeviceTokenNotForTopic": "The token belongs to another app. Check the bundle id of the application.",

@@ -94,12 +94,13 @@ struct LoadLease {
                 UPDATE todoke.notifications SET run_id = $2::uuid, run_until = now() + make_interval(secs => $3),
                     template_digest = coalesce(template_digest, $4),
                     definition_digest = coalesce(definition_digest, $5),
-                    already_queued = 0, rejected = 0, loaded_at = NULL
+                    already_queued = 0, loaded_at = NULL,
+                    rejected = CASE WHEN $6::boolean THEN rejected ELSE 0 END
                 WHERE id = $1::bigint
                 """,
                 [
                     .int(notification), .text(run.text), .int(run.leaseSeconds), .text(request.templateDigest),
-                    .text(request.definitionDigest),
+                    .text(request.definitionDigest), .text(request.append ? "true" : "false"),
                 ])
             let day = row.string(0, 1)
             if !request.append { try forgetRejections(notification, day, connection) }

@@ -11,7 +11,7 @@ package enum SenderAction: Sendable {
     case record(Record)
     case verify(Record)
     case rescue(apps: [Int])
-    case heartbeat(inFlight: Int, duplicateRisk: Int)
+    case heartbeat(SenderVitals)
     case refreshToken
     case post(PostOrder)
     case log(LogEntry)

@@ -67,6 +67,7 @@ extension SenderMachine {
         switch verdict.kind {
         case .sent:
             hadSuccess = true
+            sentSinceVitals += 1
             apps[entry.app].breaker.close()
             results.append(
                 MessageResult(

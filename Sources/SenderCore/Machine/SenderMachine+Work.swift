@@ -87,7 +87,7 @@ extension SenderMachine {
         }
         if now >= nextHeartbeatAt, !workAskedFor.contains(.heartbeat) {
             nextHeartbeatAt = now + Int64(Work.heartbeatSeconds) * 1_000_000_000
-            ask(.heartbeat, .heartbeat(inFlight: inFlight, duplicateRisk: duplicateRisk))
+            ask(.heartbeat, .heartbeat(takeVitals(now: now)))
         }
     }
 

@@ -37,6 +37,8 @@ package struct SenderMachine: Sendable {
     /// Results that found their lease gone and were not recorded.
     package internal(set) var refusedResults = 0
 
+    var sentSinceVitals = 0
+    var vitalsTakenAt: Int64
     let startedAt: Int64
     var stopDeadline: Int64?
     var isFinished = false
@@ -48,6 +50,7 @@ package struct SenderMachine: Sendable {
         apps = settings.apps.map { AppState(name: $0, now: now) }
         slots = SlotTable(count: settings.slots)
         startedAt = now
+        vitalsTakenAt = now
         nextRescueAt = now
         nextHeartbeatAt = now + Int64(Work.heartbeatSeconds) * 1_000_000_000
     }

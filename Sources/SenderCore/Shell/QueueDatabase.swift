@@ -67,7 +67,7 @@ final class QueueDatabase {
             return
         }
         for lane in [work, results].compactMap(\.self) {
-            lane.connected = { [unowned self] in laneConnected() }
+            lane.connected = { [unowned self, unowned lane] in laneConnected(lane) }
             lane.lost = { [unowned self] failure in lose(failure) }
             lane.failed = { [unowned self] kind, error in
                 if isReady {
@@ -81,7 +81,10 @@ final class QueueDatabase {
         }
     }
 
-    private func laneConnected() {
+    private func laneConnected(_ lane: DatabaseLane) {
+        // Logins do not inherit it from the role todoke_sender. Behind a pooling proxy it may be lost again, which costs
+        // little: days are literals, and such plans stay far below the cost from which JIT starts.
+        lane.send(.heartbeat, "SET jit = off") { _ in }
         guard let work, let results, work.isConnected, results.isConnected else { return }
         guard senderID == nil else {
             becomeReady()
@@ -156,9 +159,9 @@ final class QueueDatabase {
         }
     }
 
-    func heartbeat(inFlight: Int, duplicateRisk: Int) {
-        work?.send(.heartbeat, SenderRegistration.heartbeat, heartbeatValues(inFlight, duplicateRisk, "running")) {
-            [unowned self] _ in events.append(.heartbeatDone)
+    func heartbeat(_ vitals: SenderVitals) {
+        work?.send(.heartbeat, SenderRegistration.heartbeat, values(vitals)) { [unowned self] _ in
+            events.append(.heartbeatDone)
         }
     }
 
@@ -177,13 +180,15 @@ final class QueueDatabase {
     }
 
     /// Signs off; `done` is called when the database knows, and not at all when it is lost.
-    func farewell(duplicateRisk: Int, done: @escaping () -> Void) {
-        work?.send(.heartbeat, SenderRegistration.farewell, heartbeatValues(0, duplicateRisk, "stopped")) { _ in done()
-        }
+    func farewell(_ vitals: SenderVitals, done: @escaping () -> Void) {
+        work?.send(.heartbeat, SenderRegistration.farewell, values(vitals)) { _ in done() }
     }
 
-    private func heartbeatValues(_ inFlight: Int, _ duplicateRisk: Int, _ state: String) -> [Value] {
-        [.int(senderID ?? 0), .int(inFlight), .int(duplicateRisk), .text(state)]
+    private func values(_ vitals: SenderVitals) -> [Value] {
+        [
+            .int(senderID ?? 0), .int(vitals.held), .int(vitals.duplicateRisk), .text(vitals.state),
+            .text(String(vitals.rate)),
+        ]
     }
 
     var canSignOff: Bool { isReady && senderID != nil }

@@ -74,8 +74,7 @@ final class SenderLoop {
         case .record(let record): database.record(record)
         case .verify(let record): database.verify(record)
         case .rescue(let apps): database.rescue(apps: apps)
-        case .heartbeat(let inFlight, let duplicateRisk):
-            database.heartbeat(inFlight: inFlight, duplicateRisk: duplicateRisk)
+        case .heartbeat(let vitals): database.heartbeat(vitals)
         case .refreshToken: tokens.fetch()
         case .post(let order): provider.post(order)
         case .log(let entry): log.write(entry.level, entry.message, entry.fields)
@@ -87,7 +86,7 @@ final class SenderLoop {
     private func signOff() throws(ReactorError) {
         guard database.canSignOff else { return }
         var isDone = false
-        database.farewell(duplicateRisk: machine.duplicateRisk) { isDone = true }
+        database.farewell(machine.takeVitals(now: Reactor.now)) { isDone = true }
         let deadline = Reactor.now + 500_000_000
         while !isDone && database.canSignOff && Reactor.now < deadline {
             _ = try reactor.wait(atMostNanoseconds: deadline - Reactor.now)
