@@ -86,6 +86,7 @@ let package = Package(
         tests("QueueTests", ["Queue", "Postgres", "Delivery", "Operations"]),
         tests("SenderCoreTests", ["SenderCore", "Queue", "Delivery"]),
         tests("ProducerCoreTests", ["ProducerCore", "Queue", "Delivery"]),
+        tests("OperatorCoreTests", ["OperatorCore", "Operations", "Postgres"]),
         tests("EmulatorTests", ["Emulator", "Signing"]),
         tests("EndToEndTests", ["Postgres"]),
     ],

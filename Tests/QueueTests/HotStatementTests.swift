@@ -16,6 +16,8 @@ import Testing
         case analysedEmpty
         /// Loaded, then analysed.
         case analysed
+        /// Loaded, then autovacuum got to the messages, but not yet to the payloads.
+        case messagesAnalysed
         /// Analysed when nearly everything was finished, then loaded.
         case analysedFinished
     }
@@ -59,6 +61,9 @@ import Testing
             case .analysed:
                 try load(connection, Self.rows, "pending")
                 try analyse(connection, suffix)
+            case .messagesAnalysed:
+                try load(connection, Self.rows, "pending")
+                try connection.script("ANALYZE todoke.messages_\(suffix)")
             case .analysedFinished:
                 try load(connection, Self.rows / 2, "sent")
                 try load(connection, 300, "pending")
