@@ -14,22 +14,55 @@ CREATE TABLE todoke.error_hints (
 COMMENT ON TABLE todoke.error_hints IS 'What an error code means and what to do about it, for people.';
 COMMENT ON COLUMN todoke.error_hints.code IS 'The code as it stands in messages.error_code and attempts.error_code.';
 COMMENT ON COLUMN todoke.error_hints.hint IS 'One or two sentences.';
+-- The same texts as the sender's, which a test compares.
 INSERT INTO todoke.error_hints (code, hint) VALUES
-    ('UNREGISTERED', 'The app was uninstalled or the token has expired. Delete the token.'),
-    ('SENDER_ID_MISMATCH', 'The token belongs to another Firebase project. Check the app''s project_id and where the token came from.'),
-    ('INVALID_ARGUMENT', 'FCM refused the message or the token. attempts.detail names the field; the token is not proven dead by this.'),
-    ('QUOTA_EXCEEDED', 'Too many messages for the project, a device or a topic. Sent again later; lower apps.messages_per_second if it stays.'),
-    ('RESOURCE_EXHAUSTED', 'Too many messages for the project, a device or a topic. Sent again later; lower apps.messages_per_second if it stays.'),
-    ('UNAVAILABLE', 'The provider was overloaded or down. Sent again later.'),
-    ('INTERNAL', 'The provider had an internal error. Sent again later.'),
-    ('DEADLINE_EXCEEDED', 'The provider did not answer in time. Sent again later.'),
-    ('THIRD_PARTY_AUTH_ERROR', 'The APNs key or web push key in the Firebase project is missing or wrong. Upload it in the Firebase console.'),
-    ('APNS_AUTH_ERROR', 'The APNs key in the Firebase project is missing or wrong. Upload it in the Firebase console.'),
-    ('UNAUTHENTICATED', 'The access token was refused. Check the service account''s key and the machine''s clock.'),
-    ('PERMISSION_DENIED', 'The service account may not send for this project. Give it the role Firebase Cloud Messaging API Admin, and enable the API.'),
-    ('NOT_FOUND', 'The project, or the token, is not known. Check the app''s project_id.'),
-    ('OUTCOME_UNKNOWN', 'It may have been delivered, since the answer was lost. It is sent again, or fails where at_most_once is asked for.'),
-    ('LEASE_EXPIRED', 'Its sender was killed or cut off before it recorded a result. Another one sends it again.');
+    ('UNREGISTERED', 'The app was uninstalled or the token expired. Delete the token.'),
+    ('INVALID_ARGUMENT', 'FCM refused the message without naming a field. Check its size, keys and values.'),
+    ('SENDER_ID_MISMATCH', 'The token belongs to another Firebase project. Check which project the app registers with.'),
+    ('QUOTA_EXCEEDED', 'A rate limit of the project, the device or the topic was reached. Sending slows down.'),
+    ('RATE_LIMIT_EXCEEDED', 'The project''s messages per minute are used up. Sending slows down; ask Google for more.'),
+    ('RESOURCE_EXHAUSTED', 'A quota of the project is used up. Sending slows down.'),
+    ('UNAVAILABLE', 'FCM is overloaded. The message is tried again.'),
+    ('INTERNAL', 'A fault inside FCM. The message is tried again.'),
+    ('THIRD_PARTY_AUTH_ERROR', 'The APNs key or the web push key in the Firebase console is missing or wrong. Upload it there.'),
+    ('APNS_AUTH_ERROR', 'The APNs key in the Firebase console is missing or wrong. Upload it there.'),
+    ('UNAUTHENTICATED', 'FCM did not accept the access token. Check the service account file and the clock.'),
+    ('ACCESS_TOKEN_EXPIRED', 'The access token ran out. Check the clock if this repeats.'),
+    ('CREDENTIALS_MISSING', 'The request carried no access token. Check the service account file.'),
+    ('PERMISSION_DENIED', 'The service account may not send for this project. Grant it the role Firebase Cloud Messaging API Admin.'),
+    ('IAM_PERMISSION_DENIED', 'The service account may not send for this project. Grant it the role Firebase Cloud Messaging API Admin.'),
+    ('SERVICE_DISABLED', 'The Firebase Cloud Messaging API is not enabled in this project. Enable it in the console.'),
+    ('NOT_FOUND', 'FCM does not know the project in the address. Check the project id of the application.'),
+    ('Unregistered', 'The app was uninstalled. Delete the token.'),
+    ('ExpiredToken', 'The token expired. Delete it.'),
+    ('BadDeviceToken', 'The token is not one of this environment. Check sandbox against production before deleting many.'),
+    ('DeviceTokenNotForTopic', 'The token belongs to another app. Check the bundle id of the application.'),
+    ('BadTopic', 'The topic is wrong. Check the bundle id of the application.'),
+    ('MissingTopic', 'The topic is missing. Set the bundle id of the application.'),
+    ('TopicDisallowed', 'The key may not push to this bundle id. Check the key and the bundle id.'),
+    ('ExpiredProviderToken', 'The provider token is older than an hour. Check the clock if this repeats.'),
+    ('InvalidProviderToken', 'Apple does not accept the provider token. Check key, key id and team id.'),
+    ('MissingProviderToken', 'The request carried no provider token. Check the key file.'),
+    ('UnrelatedKeyIdInToken', 'The key belongs to another team than this connection. Open a new connection.'),
+    ('TooManyProviderTokenUpdates', 'Provider tokens are made too often. Use one for at least 20 minutes.'),
+    ('TooManyRequests', 'Too many pushes to this device. The message is tried again later.'),
+    ('PayloadTooLarge', 'The payload is larger than 4096 bytes. Shorten it.'),
+    ('ChannelNotRegistered', 'The broadcast channel does not exist any more.'),
+    ('CannotCreateChannelConfig', 'The limit of 10,000 broadcast channels is reached.'),
+    ('IdleTimeout', 'The connection was idle too long. The message is tried again on a new one.'),
+    ('HTTP_401', 'The provider did not accept our credentials. Check the key file and the clock.'),
+    ('HTTP_403', 'The provider refuses us. Check the service account''s roles and the project id.'),
+    ('HTTP_404', 'There is nothing at this address. Check the endpoint and the project id.'),
+    ('HTTP_413', 'The message is too large. Shorten it.'),
+    ('HTTP_429', 'The provider asked to slow down. The message is tried again.'),
+    ('CURL_6', 'The provider''s host name could not be resolved. Check the endpoint and DNS.'),
+    ('CURL_7', 'No connection to the provider. Check the network and the firewall.'),
+    ('CURL_28', 'The provider did not answer in time.'),
+    ('CURL_35', 'The TLS handshake failed. Check the endpoint and what stands between.'),
+    ('CURL_60', 'The provider''s certificate is not trusted. Check the CA file and the host name.'),
+    ('CURL_77', 'The CA file could not be read. Check its path and rights.'),
+    ('OUTCOME_UNKNOWN', 'The answer was lost, so it may have arrived. It is sent again, or fails where at_most_once is asked for.'),
+    ('LEASE_EXPIRED', 'The sender that held the message recorded no result in time. Whether it arrived is not known.');
 
 CREATE FUNCTION todoke.error_hint(code text) RETURNS text
 LANGUAGE sql
@@ -39,10 +72,9 @@ SET search_path = pg_catalog, pg_temp
 AS $$
     SELECT CASE
         WHEN known.hint IS NOT NULL THEN known.hint
-        WHEN error_hint.code ~ '^HTTP_5\d\d$' THEN 'The provider, or something before it, had an error. Sent again later.'
-        WHEN error_hint.code = 'HTTP_429' THEN 'Too many messages. Sent again later; lower apps.messages_per_second if it stays.'
-        WHEN error_hint.code IN ('HTTP_401', 'HTTP_403') THEN 'The credentials were refused. Check the service account and its role in the project.'
+        WHEN error_hint.code ~ '^HTTP_5\d\d$' THEN 'The provider, or something before it, had a fault. The message is tried again.'
         WHEN error_hint.code ~ '^HTTP_4\d\d$' THEN 'The provider refused the request. attempts.detail has what it said.'
+        WHEN error_hint.code ~ '^CURL_\d+$' THEN 'The connection to the provider failed. attempts.detail has what libcurl said.'
     END
     FROM (SELECT) AS always
     LEFT JOIN todoke.error_hints AS known ON known.code = error_hint.code
@@ -327,4 +359,4 @@ COMMENT ON COLUMN todoke.failures.first_at IS 'The first of them.';
 COMMENT ON COLUMN todoke.failures.last_at IS 'The latest of them.';
 COMMENT ON COLUMN todoke.failures.hint IS 'What the code means and what to do.';
 
-INSERT INTO todoke.migrations (version, name, digest) VALUES (4, '0004_views.sql', 'f5b42224d2919f1d62adffb3162ab9ae71f792bc473b0c22dbcc544babde0aa4');
+INSERT INTO todoke.migrations (version, name, digest) VALUES (4, '0004_views.sql', 'f67167d0f2138a1b8ff324046013103e14c9e89aa17de9e0d5d92648bc525eac');

@@ -2,6 +2,8 @@ import Postgres
 import TestSupport
 import Testing
 
+@testable import Delivery
+
 private enum Story {
     static let sql = """
         INSERT INTO todoke.apps (name, project_id) VALUES ('recipes', 'demo'), ('idle', 'demo');
@@ -134,11 +136,21 @@ private enum Story {
 
     @Test(arguments: [
         ("UNREGISTERED", true), ("HTTP_503", true), ("HTTP_429", true), ("HTTP_403", true), ("HTTP_418", true),
+        ("CURL_56", true),
         ("NOBODY_KNOWS", false), ("HTTP_5033", false),
     ])
     func aCodeHasAHint(_ code: String, _ isKnown: Bool) throws {
         let hint = try row("SELECT todoke.error_hint('\(code)')")
         #expect((hint[0] != nil) == isKnown)
+    }
+
+    @Test func theHintsAreTheSenders() throws {
+        let result = try ScratchDatabase.shared().connect().query("SELECT code, hint FROM todoke.error_hints")
+        var hints: [String: String] = [:]
+        for row in 0..<result.rowCount { hints[result.string(row, 0)] = result.string(row, 1) }
+        for (code, text) in Hint.texts where code != "OK" { #expect(hints[code] == text, "\(code)") }
+        // The queue's own, which no provider sends.
+        #expect(Set(hints.keys).subtracting(Hint.texts.keys) == ["OUTCOME_UNKNOWN", "LEASE_EXPIRED"])
     }
 
     @Test func oneMessageIsShown() throws {

@@ -24,7 +24,7 @@ package enum Hint {
         }
     }
 
-    private static let texts: [String: String] = [
+    static let texts: [String: String] = [
         "OK": "The provider accepted the message.",
 
         // FCM and google.rpc
