@@ -28,9 +28,11 @@ BEGIN
         SELECT parent.name AS parent, parent.options, parent.note, dates.day::date AS day,
             parent.name || '_' || to_char(dates.day, 'YYYYMMDD') AS name
         FROM (VALUES
-            -- Each row is written three times. VACUUM must not wait for a fifth of a day, nor lock the table to shorten it.
+            -- Each row is written three times. Room on its page spares a fifth of the WAL and leaves a smaller table.
+            -- VACUUM must not wait for a fifth of a day, nor lock the table to shorten it.
             ('messages',
-                'autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0, vacuum_truncate = off',
+                'fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0, '
+                    'vacuum_truncate = off',
                 'The queue''s messages of'),
             ('payloads', NULL, 'Payloads of the messages of'),
             ('attempts', NULL, 'Failed attempts for the messages of'),
@@ -86,4 +88,4 @@ GRANT EXECUTE ON FUNCTION todoke.message_days() TO todoke_producer, todoke_sende
 
 SELECT todoke.ensure_partitions(14);
 
-INSERT INTO todoke.migrations (version, name, digest) VALUES (3, '0003_partitions.sql', '66f19bc8b843ab41bd6078c6d93255b923b2ad1c2fbd5d9ed69e28dfca824391');
+INSERT INTO todoke.migrations (version, name, digest) VALUES (3, '0003_partitions.sql', '77133bb0c16282281be0e9d1af6c0a7d405d3c6d315adc6db931148a9a762307');

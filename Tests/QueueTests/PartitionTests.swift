@@ -103,7 +103,8 @@ import Testing
             // A claim and its result write each row anew: it must not take a fifth of a day until VACUUM looks.
             let options = try connection.query(
                 """
-                SELECT reloptions @> ARRAY['autovacuum_vacuum_scale_factor=0.02', 'vacuum_truncate=off'] FROM pg_class
+                SELECT reloptions @> ARRAY['fillfactor=50', 'autovacuum_vacuum_scale_factor=0.02', 'vacuum_truncate=off']
+                FROM pg_class
                 WHERE oid = (SELECT inhrelid FROM pg_inherits WHERE inhparent = 'todoke.messages'::regclass LIMIT 1)
                 """)
             #expect(options.bool(0, 0) == true)
