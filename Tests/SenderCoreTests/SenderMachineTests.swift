@@ -176,6 +176,19 @@ import Testing
         #expect(harness.actions.end?.failure == fault)
     }
 
+    @Test func aSenderThatWasIdleStaysUpWhenTheServerGoesAway() {
+        var harness = MachineHarness { $0.drains = false }
+        harness.hear(.databaseReady, .tokenReady(lifetime: 3_600 * MachineHarness.second), MachineHarness.work())
+        harness.pass(1_000)
+        _ = harness.take()
+        harness.start(messages: 1)
+        let fault = Failure(.unavailable, "refused", remedy: "look")
+        harness.hear(.transferFinished(slot: 0, TransferOutcome(.notIssued(fault, isConnectFault: true), issues: 0)))
+        for record in harness.take().records { harness.hear(.recorded(matched: record.results.count)) }
+        harness.pass(100)
+        #expect(harness.actions.end == nil)
+    }
+
     @Test func anOpenBreakerProbesWithOneMessage() {
         var harness = MachineHarness { $0.drains = false }
         harness.start(messages: 4)

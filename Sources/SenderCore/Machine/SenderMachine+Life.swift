@@ -62,7 +62,8 @@ extension SenderMachine {
         guard held == 0, results.isEmpty, let index = apps.firstIndex(where: { $0.breaker.fault != nil }),
             let fault = apps[index].breaker.fault
         else { return }
-        if hadSuccess {
+        // A sender that waits for work has worked once it got an access token; a drain only when a post was answered.
+        if hadSuccess || (!settings.drains && token.generation > 0) {
             guard settings.drains, now - apps[index].openedAt >= settings.startupTimeout else { return }
             finish(
                 .temporary,
