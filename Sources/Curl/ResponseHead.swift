@@ -26,9 +26,10 @@ struct ResponseHead {
             status = code >= 200 ? code : 0
             return
         }
-        if let value = Self.value(of: "retry-after", in: line) { retryAfter = value }
-        if let value = Self.value(of: "date", in: line) { date = value }
-        if let value = Self.value(of: "content-type", in: line) { contentType = value }
+        // Nearly every response has the last two: their memory is used again.
+        Self.keep("retry-after", of: line, in: &retryAfter)
+        Self.keep("content-type", of: line, in: &contentType)
+        Self.keep("date", of: line, in: &date)
     }
 
     private static let statusLine = Array("HTTP/".utf8)
@@ -43,14 +44,16 @@ struct ResponseHead {
         return code
     }
 
-    /// Compares without regard to case; HTTP/1 servers write `Retry-After`.
-    private static func value(of name: StaticString, in line: UnsafeRawBufferPointer) -> [UInt8]? {
+    /// Compares without regard to case: HTTP/1 servers write `Retry-After`.
+    private static func keep(_ name: StaticString, of line: UnsafeRawBufferPointer, in field: inout [UInt8]) {
         let length = name.utf8CodeUnitCount
-        guard line.count > length, line[length] == UInt8(ascii: ":") else { return nil }
-        for index in 0..<length where line[index] | 0x20 != name.utf8Start[index] | 0x20 { return nil }
-        var value = line[(length + 1)...]
-        while let first = value.first, first <= 0x20 { value = value.dropFirst() }
-        while let last = value.last, last <= 0x20 { value = value.dropLast() }
-        return Array(value)
+        guard line.count > length, line[length] == UInt8(ascii: ":") else { return }
+        for index in 0..<length where line[index] | 0x20 != name.utf8Start[index] | 0x20 { return }
+        var start = length + 1
+        var end = line.count
+        while start < end, line[start] <= 0x20 { start += 1 }
+        while end > start, line[end - 1] <= 0x20 { end -= 1 }
+        field.removeAll(keepingCapacity: true)
+        field.append(contentsOf: line[start..<end])
     }
 }
