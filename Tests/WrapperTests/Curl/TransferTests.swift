@@ -226,6 +226,18 @@ struct TransferTests {
         for slot in slots { #expect(try next.perform(slot) == .ok) }
     }
 
+    @Test func aMultiHandleThatNobodyClosesLetsItsTransfersGo() throws {
+        try CurlLibrary.initialize()
+        var multi: MultiHandle? = try MultiHandle(maxStreamsPerConnection: 10)
+        let listener = try LoopbackListener()
+        let slots = try (0..<3).map { _ in try transfer(settings("https://localhost:\(listener.port)/")) }
+        for slot in slots { try multi?.add(slot) }
+        multi?.timedOut()
+        multi = nil
+        #expect(slots.allSatisfy { !$0.isInFlight })
+        slots[0].setBody(Array("free again".utf8))
+    }
+
     @Test func aClosedMultiHandleNamesEveryDescriptorItLeaves() throws {
         let server = try EchoServer(certificate)
         let loop = try CurlLoop()
