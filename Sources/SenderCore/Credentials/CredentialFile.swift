@@ -10,7 +10,9 @@ enum CredentialFile {
                 remedy: "name a service account's key file with --credentials or GOOGLE_APPLICATION_CREDENTIALS")
         }
         guard let data = FileManager.default.contents(atPath: path) else {
-            throw Failure(.configuration, "\(path) cannot be read", remedy: "check the path and its rights")
+            throw Failure(
+                .configuration, "the key file \(path) cannot be read",
+                remedy: "check --credentials or GOOGLE_APPLICATION_CREDENTIALS, and the file's rights")
         }
         return try ServiceAccount(json: Array(data), path: path)
     }

@@ -42,7 +42,7 @@ final class SenderLoop {
             if let ending {
                 try signOff()
                 if ending.failure == nil || !tally.isEmpty {
-                    let counts = tally.fields(refused: machine.refusedResults, duplicateRisk: machine.duplicateRisk)
+                    let counts = tally.fields(lostResults: machine.refusedResults, duplicateRisk: machine.duplicateRisk)
                     log.info("stopped", counts)
                 }
                 return ending
