@@ -16,7 +16,7 @@ COMMENT ON TYPE todoke.target_kind IS 'What a message is addressed to: a registr
 -- One per FCM project or APNs topic. Secrets are not kept in the database.
 CREATE TABLE todoke.apps (
     id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    name text NOT NULL CONSTRAINT apps_name_key UNIQUE CONSTRAINT apps_name_check CHECK (name <> ''),
+    name text NOT NULL CONSTRAINT apps_name_key UNIQUE CONSTRAINT apps_name_check CHECK (name <> '' AND octet_length(name) <= 500),
     provider text NOT NULL DEFAULT 'fcm' CONSTRAINT apps_provider_check CHECK (provider IN ('fcm', 'apns')),
     project_id text NOT NULL CONSTRAINT apps_project_id_check CHECK (project_id <> ''),
     environment text NOT NULL DEFAULT 'production'
@@ -32,7 +32,7 @@ CREATE TABLE todoke.apps (
 );
 COMMENT ON TABLE todoke.apps IS 'The apps messages are sent for: one row per FCM project or APNs topic. Credentials live with the sender, not here.';
 COMMENT ON COLUMN todoke.apps.id IS 'Key used by the other tables.';
-COMMENT ON COLUMN todoke.apps.name IS 'What --app names.';
+COMMENT ON COLUMN todoke.apps.name IS 'What --app names; at most 500 bytes, since wake-ups carry it.';
 COMMENT ON COLUMN todoke.apps.provider IS 'fcm or apns.';
 COMMENT ON COLUMN todoke.apps.project_id IS 'The FCM project''s id or number, or the APNs bundle id.';
 COMMENT ON COLUMN todoke.apps.environment IS 'production or sandbox (APNs); tokens of one do not work in the other.';
@@ -330,4 +330,4 @@ GRANT UPDATE (
 GRANT SELECT, INSERT ON todoke.attempts TO todoke_sender;
 GRANT SELECT, INSERT, UPDATE, DELETE ON todoke.senders TO todoke_sender;
 
-INSERT INTO todoke.migrations (version, name, digest) VALUES (2, '0002_tables.sql', 'c68345ac77744cc2b10878777162b185cb78c22a699f450e82a500b08482700b');
+INSERT INTO todoke.migrations (version, name, digest) VALUES (2, '0002_tables.sql', '77d94a09dbccfdabc4a64cb67383d0ea09bca7b375453cc53c079c439de802aa');

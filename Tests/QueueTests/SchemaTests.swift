@@ -64,6 +64,7 @@ import Testing
     }
 
     @Test(arguments: [
+        ("INSERT INTO todoke.apps (name, project_id) VALUES (repeat('x', 501), 'p')", "apps_name_check"),
         ("INSERT INTO todoke.apps (name, project_id, provider) VALUES ('x', 'p', 'smtp')", "apps_provider_check"),
         ("INSERT INTO todoke.apps (name, project_id, delivery) VALUES ('x', 'p', 'once')", "apps_delivery_check"),
         ("INSERT INTO todoke.apps (name, project_id, environment) VALUES ('x', 'p', 'test')", "apps_environment_check"),
