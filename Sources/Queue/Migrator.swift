@@ -57,7 +57,7 @@ package struct Migrator {
 
     /// The first file that the database does not have, read under the lock.
     private func missingFile(_ connection: Connection) throws(Failure) -> MigrationFile? {
-        let recorded = try Self.attempt("reading the schema's version") { () throws(PostgresError) in
+        let recorded = try Self.attempt(Self.readingVersion) { () throws(PostgresError) in
             try connection.query("SELECT pg_advisory_xact_lock(hashtextextended('todoke migrate', 0))")
             let table = try connection.query("SELECT to_regclass('todoke.migrations') IS NOT NULL")
             guard table.bool(0, 0) == true else { return [(version: Int, name: String, digest: String)]() }
@@ -95,6 +95,8 @@ package struct Migrator {
         }
     }
 
+    private static let readingVersion = "reading the schema's version"
+
     private static func attempt<R>(_ doing: String, _ body: () throws(PostgresError) -> R) throws(Failure) -> R {
         do throws(PostgresError) { return try body() } catch {
             if error.sqlState == .insufficientPrivilege {
@@ -102,6 +104,11 @@ package struct Migrator {
                     .configuration, "\(doing) failed: \(error.message)",
                     remedy: error.hint
                         ?? "migrate as a superuser, or as the database's owner and member of todoke_owner")
+            }
+            if error.sqlState == .undefinedColumn && doing == Self.readingVersion {
+                throw Failure(
+                    .configuration, "a schema named todoke exists already, and it is not ours",
+                    remedy: "use another database, or rename or drop that schema")
             }
             if error.sqlState == .lockNotAvailable {
                 throw Failure(.temporary, "\(doing) failed: \(error.message)", remedy: "run it again")

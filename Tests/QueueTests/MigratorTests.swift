@@ -77,6 +77,20 @@ import Testing
         }
     }
 
+    @Test func somebodyElsesSchemaIsCalledThat() throws {
+        for table in ["apps", "migrations"] {
+            try ScratchDatabase.with { database in
+                let connection = try database.connect()
+                try connection.script("CREATE SCHEMA todoke; CREATE TABLE todoke.\(table) (x int)")
+                let failure = #expect(throws: Failure.self) {
+                    try Migrator(files: ScratchDatabase.migrations()).migrate(connection)
+                }
+                #expect(failure?.exit == .configuration)
+                #expect(failure?.what.contains("not ours") == true)
+            }
+        }
+    }
+
     @Test func aChangedFileIsRefused() throws {
         try ScratchDatabase.with { database in
             try database.migrate()
