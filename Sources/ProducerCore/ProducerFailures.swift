@@ -48,7 +48,11 @@ extension Failure {
         case .noSchema:
             self.init(.configuration, "the database does not have this version's schema", remedy: "run todoke migrate")
         case .database(let error):
-            if error.isConnectionLost {
+            if error.sqlState == .readOnlyTransaction {
+                self.init(
+                    .temporary, "the queue's database takes no writes: \(error.message)",
+                    remedy: "name the primary server in --database-url, or run it again once this one takes writes")
+            } else if error.isConnectionLost {
                 self.init(
                     .temporary, "the database went away: \(error.message)",
                     remedy: "run the same line again: what is queued stays, the rest follows")

@@ -21,6 +21,8 @@ extension Failure {
             self.init(.unavailable, what, remedy: "check that Postgres runs there and can be reached")
         } else if error.isRetryable {
             self.init(.temporary, what, remedy: "run it again")
+        } else if error.isShortage {
+            self.init(.temporary, what, remedy: Self.remedy(for: error))
         } else {
             self.init(.configuration, what, remedy: Self.remedy(for: error))
         }
@@ -32,7 +34,17 @@ extension Failure {
         case "42501": "grant the role todoke_producer or todoke_sender to this user"
         case "53300": "raise max_connections or use fewer connections"
         case "53100": "free some disk on the database server"
+        case "55P03": "run it again, or raise lock_timeout for this user"
+        case "57014": "run it again, or raise statement_timeout for this user"
         default: error.hint ?? "see the Postgres log for more"
         }
+    }
+}
+
+extension PostgresError {
+    /// The server, or a timeout set for the user, had not enough of something this time (class 53, 55P03, 57014).
+    fileprivate var isShortage: Bool {
+        guard let sqlState else { return false }
+        return sqlState.classCode == "53" || [.lockNotAvailable, .queryCanceled].contains(sqlState)
     }
 }
