@@ -27,6 +27,8 @@ package struct Template: Sendable {
     /// Throws the first fault of the template itself, with its place where it has one. What the payload rules say about
     /// it is another step: ``issues(columnsOf:)``.
     package init(_ text: [UInt8], _ additions: TemplateAdditions) throws(TemplateError) {
+        // Editors put a byte order mark there; RFC 8259 lets a reader ignore it.
+        let text = text.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(text.dropFirst(3)) : text
         let value = try Self.json(text)
         // Before the tree is read, which no longer knows where things stood.
         let scan = try TemplateScan(text)

@@ -16,6 +16,12 @@ struct TemplateTests {
         #expect(Array(try #require(tree.at("data.v")?.stringValue).utf8) == Array("<\(value)>".utf8))
     }
 
+    @Test("A byte order mark before the template is no part of it")
+    func byteOrderMark() throws {
+        #expect(rendered(try compiled("\u{FEFF}{\"token\":\"{{t}}\"}"), "x").hasPrefix("{\"token\":\"x\""))
+        #expect(try compiled("\u{FEFF}{\"token\":\"{{t}}\"}").columns.first?.position?.column == 11)
+    }
+
     @Test("Columns are numbered in the order of their first use, white space in the braces does not count")
     func columns() throws {
         let template = try compiled("{\"token\": \"{{ b }}\",\n  \"data\": {\"x\": \"{{a}}-{{b}}-{{  a }}\"}}")
