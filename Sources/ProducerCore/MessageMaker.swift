@@ -105,10 +105,11 @@ struct MessageMaker {
     }
 
     private static func missing(_ column: Template.Column, _ columns: [String], _ file: String) -> Failure {
-        let close = columns.map { ($0, editDistance($0, column.name)) }.min { $0.1 < $1.1 }
+        let near = columns.filter { abs($0.utf8.count - column.name.utf8.count) <= 2 }
+        let close = near.map { ($0, editDistance($0, column.name)) }.min { $0.1 < $1.1 }
         let hint = close.flatMap { $0.1 <= 2 ? "did you mean \"\($0.0)\"? " : nil } ?? ""
         let place = column.position.map { " \($0)" } ?? ""
-        let known = columns.prefix(12).joined(separator: ", ") + (columns.count > 12 ? ", …" : "")
+        let known = columns.prefix(12).map(shownColumn).joined(separator: ", ") + (columns.count > 12 ? ", …" : "")
         return Failure(
             .data, "\(file)\(place): the audience has no column \"\(column.name)\"", remedy: "\(hint)it has \(known)")
     }

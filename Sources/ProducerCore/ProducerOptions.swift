@@ -30,12 +30,18 @@ struct ProducerOptions {
         app = try options.required("app")
         notificationID = try options.required("notification-id")
         template = try options.required("template")
-        switch (options.string("audience"), options.string("audience-sql")) {
+        switch (Self.given("audience", options), Self.given("audience-sql", options)) {
         case (let file?, nil): audience = .file(file)
         case (nil, let file?): audience = .query(file: file)
         default:
             throw Failure(
                 .usage, "exactly one of --audience and --audience-sql is needed", remedy: "see todoke-producer --help")
+        }
+        switch audience {
+        case .file("-") where template == "-", .query(file: "-") where template == "-":
+            throw Failure(
+                .usage, "template and audience cannot both be standard input", remedy: "put one of them in a file")
+        default: break
         }
         if let text = options.string("audience-format") {
             guard let known = Format(rawValue: text) else {
@@ -46,7 +52,7 @@ struct ProducerOptions {
             format = nil
         }
         databaseURL = options.string("database-url")
-        sourceDatabaseURL = options.string("source-database-url") ?? databaseURL
+        sourceDatabaseURL = Self.given("source-database-url", options) ?? databaseURL
         image = options.string("image")
         priority = try options.integer("priority", in: 0...9) ?? 5
         expiresIn = try options.integer("expires-in", in: 1...31_536_000)
@@ -55,10 +61,19 @@ struct ProducerOptions {
         preview = try options.integer("preview", in: 1...1_000_000)
         dryRun = options.isSet("dry-run")
         json = options.isSet("json")
+        // The system's text was repaired on its way here; two ids with different faults would be one.
+        guard !notificationID.unicodeScalars.contains("\u{FFFD}") else {
+            throw Failure(.usage, "--notification-id is not valid UTF-8", remedy: "write it in UTF-8")
+        }
         guard !notificationID.utf8.contains(0), notificationID.utf8.count <= 500 else {
             throw Failure(
                 .usage, "--notification-id is longer than 500 bytes", remedy: "choose a short one: devices get it too")
         }
+    }
+
+    /// An option's text; one that is empty, such as that of an unset shell variable, counts as not given.
+    private static func given(_ name: String, _ options: ParsedOptions) -> String? {
+        options.string(name).flatMap { $0.isEmpty ? nil : $0 }
     }
 
     static let table = OptionTable(

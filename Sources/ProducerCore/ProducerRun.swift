@@ -43,9 +43,12 @@ struct ProducerRun {
 
     private static func additions(_ options: ProducerOptions) -> TemplateAdditions {
         let id = Array(options.notificationID.utf8)
+        // It becomes a header's value, which can hold no control characters and does not keep spaces at its ends.
+        let fitsHeader =
+            id.count <= 64 && id.allSatisfy { $0 >= 0x20 && $0 != 0x7F } && id.first != 0x20 && id.last != 0x20
         return TemplateAdditions(
             notificationID: options.notificationID,
-            collapseID: id.count <= 64 ? options.notificationID : SHA256.hex(id.span), image: options.image,
+            collapseID: fitsHeader ? options.notificationID : SHA256.hex(id.span), image: options.image,
             expiresIn: options.expiresIn)
     }
 
@@ -133,7 +136,13 @@ struct ProducerRun {
 
     private mutating func load(into loader: Loader) throws(Failure) {
         while true {
-            switch try step() {
+            let step: Step
+            do throws(Failure) { step = try self.step() } catch {
+                // Where the audience breaks off, what was read of it is queued; the break is what there is to tell.
+                try? loader.stop()
+                throw error
+            }
+            switch step {
             case .message(let target):
                 let key = try maker.key(target)
                 let user = row.bytes.span.extracting(maker.userRange(row))
@@ -200,9 +209,9 @@ struct ProducerRun {
 
     /// The row as a JSON object, for the record of refused rows.
     private func rowText() -> String {
-        var bytes: [UInt8] = []
+        var bytes = [UInt8(ascii: "{")]
         for (field, name) in audience.reader.columns.enumerated() where field < row.count && row.has(field) {
-            bytes.append(bytes.isEmpty ? UInt8(ascii: "{") : UInt8(ascii: ","))
+            if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
             appendJSONString(name, into: &bytes)
             bytes.append(contentsOf: ":\"".utf8)
             appendJSONEscaped(row.bytes.span.extracting(row.starts[field]..<row.ends[field]), into: &bytes)

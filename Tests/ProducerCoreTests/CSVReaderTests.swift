@@ -18,6 +18,8 @@ struct CSVReaderTests {
             ("a,b\n1,mid\"dle\n", ["2: 1|mid\"dle"]),
             ("a,b\n👩‍🍳,\u{2028}\n", ["2: 👩‍🍳|\u{2028}"]), ("a,b\n1,\\back\n", ["2: 1|\\back"]),
             ("a,b\n \"1\" , 2 \n", ["2:  \"1\" | 2 "]), ("a,b\n1,a\rb\n", ["2: 1|a\rb"]), ("a,b\n", []),
+            ("\n\r\n\na,b\n1,2\n", ["5: 1|2"]),
+            ("\"a\r\na\",b\n1,2\n", ["3: 1|2"]),
         ] as [(String, [String])])
     func good(_ text: String, _ expected: [String]) throws {
         #expect(try read(text) == expected)
@@ -32,6 +34,7 @@ struct CSVReaderTests {
             ("a,b\n\"1\"\rx,2\n3,4\n", ["2! text after the closing quote of a field", "3: 3|4"]),
             ("a,b\n\"l\nl\",\"open\n3,4\n", ["2! a quoted field is not closed"]),
             ("a,b\n1,\u{0}\n3,4\n", ["2! contains NUL (U+0000)", "3: 3|4"]),
+            ("a,b\n1,\"x\n\ny\u{0}\n\"\n3,4\n", ["2! contains NUL (U+0000) on line 4", "6: 3|4"]),
         ] as [(String, [String])])
     func refused(_ text: String, _ expected: [String]) throws {
         #expect(try read(text) == expected)
@@ -66,6 +69,7 @@ struct CSVReaderTests {
         "A header that cannot be used ends the run",
         arguments: [
             ("", "is empty"), ("\u{FEFF}", "is empty"), ("a,b,a\n1,2,3\n", "\"a\" twice"), ("a,\"b\n", "not closed"),
+            ("\n\r\n\n", "is empty"), ("a,b\r1,2\r3,4\r", "CR alone"),
         ])
     func header(_ text: String, _ reason: String) {
         #expect {
@@ -73,6 +77,13 @@ struct CSVReaderTests {
         } throws: { error in
             (error as? Failure).map { $0.exit == .data && $0.what.contains(reason) } ?? false
         }
+    }
+
+    @Test("Tens of thousands of columns are read at once, not compared one with another", .timeLimit(.minutes(1)))
+    func manyColumns() throws {
+        let names = (0..<150_000).map { String($0, radix: 36) }
+        let reader = try CSVReader(pieces(Array((names.joined(separator: ",") + "\n").utf8), of: 1 << 16))
+        #expect(reader.columns == names)
     }
 
     @Test("A quote that is never closed does not fill the memory")

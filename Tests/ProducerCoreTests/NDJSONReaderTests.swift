@@ -42,6 +42,13 @@ struct NDJSONReaderTests {
         #expect(found.last == "4: ok|n")
     }
 
+    @Test("A line of more than a MiB is refused, the next is read", arguments: [1, 3 << 20])
+    func long(_ extra: Int) throws {
+        let long = "{\"a\":\"" + String(repeating: "x", count: (1 << 20) + extra) + "\"}"
+        #expect(
+            try read("{\"a\":\"1\"}\n\(long)\n{\"a\":\"3\"}\n") == ["1: 1|∅", "2! longer than 1 MiB", "3: 3|∅"])
+    }
+
     @Test("Invalid UTF-8 is refused with its line")
     func invalidUTF8() throws {
         let text: [UInt8] = Array("{\"a\":\"".utf8) + [0xC3, 0x28] + Array("\"}\n{\"a\":\"ok\"}".utf8)

@@ -37,7 +37,9 @@ struct ProducerFailureTests {
         "An audience that cannot be used ends with 65",
         arguments: [
             ("", "is empty"), ("token,title\na,b\n", "no column \"image\""), ("token,title,title\n", "twice"),
-            ("{\"token\":\"a\",\"title\":\"b\"}\n", "no field \"image\""),
+            ("{\"token\":\"a\",\"title\":\"b\"}\n", "no field \"image\""), (" \n \n", "it has  "),
+            (String(repeating: " ", count: 100_000), "of nothing"),
+            (String(repeating: "\n", count: 100_000), "of nothing"),
         ])
     func audience(_ text: String, _ part: String) throws {
         let failure = try outcome(
@@ -51,7 +53,8 @@ struct ProducerFailureTests {
         "A query that cannot be used ends with 65",
         arguments: [
             ("SELECT 1 AS x, 2 AS x", "two columns"), ("SELEC", "syntax error"), ("", "empty"),
-            ("SELECT 't' AS token", "no column \"title\""),
+            ("SELECT 't' AS token", "no column \"title\""), ("SELECT FROM generate_series(1, 3)", "no columns"),
+            ("SELECT $1 AS token, '' AS title, '' AS image", "query failed"),
             ("DELETE FROM todoke.apps RETURNING name AS token", "syntax error"),
             ("SELECT nextval('todoke.message_id_seq')::text AS token, '' AS title, '' AS image", "wants to write"),
         ])
@@ -96,7 +99,8 @@ struct ProducerFailureTests {
             ["--template", "t"], ["--template", "t", "--audience", "a", "--audience-sql", "b"], ["--audience", "a"],
             ["--template", "t", "--audience", "a", "--priority", "10"],
             ["--template", "t", "--audience", "a", "--expire", "1"],
-            ["--template", "t", "--audience", "a", "--audience-format", "xml"],
+            ["--template", "t", "--audience", "a", "--audience-format", "xml"], ["--template", "t", "--audience", ""],
+            ["--template", "-", "--audience", "-"], ["--template", "-", "--audience-sql", "-"],
         ])
     func usage(_ arguments: [String]) {
         #expect(

@@ -26,7 +26,10 @@ struct Audience {
                 connection = try Connection(
                     Conninfo(options.sourceDatabaseURL, applicationName: "todoke-producer audience"))
             } catch {
-                throw Failure(error, while: "connecting to the audience's database")
+                let failure = Failure(error, while: "connecting to the audience's database")
+                throw Failure(
+                    failure.exit, failure.what,
+                    remedy: failure.remedy.replacing("--database-url", with: "--source-database-url"))
             }
             reader = try SQLReader(connection, query: query)
             definition = "sql\n\(SHA256.hex(query.span))"
@@ -70,6 +73,11 @@ struct Audience {
             try file.read(into: &piece)
             if piece.isEmpty { break }
             head += piece
+            guard head.count <= AudienceLimits.leadingSpace || firstCharacter(head) != nil else {
+                throw Failure(
+                    .data, "the audience begins with more than \(AudienceLimits.leadingSpace >> 10) KiB of nothing",
+                    remedy: "give --audience a CSV file with a header line, or NDJSON")
+            }
         }
         return head
     }

@@ -25,6 +25,10 @@ enum AudienceLimits {
     static let row = 1 << 20
     /// Bytes of a refused row that are kept.
     static let keptInput = 2_000
+    /// Characters of a column's name that errors show.
+    static let shownName = 20
+    /// Bytes of white space before the first character: more is not an audience.
+    static let leadingSpace = 64 << 10
 }
 
 /// Refused input as text that Postgres takes: cut, with NUL and invalid bytes made visible.
@@ -35,8 +39,30 @@ func storable(_ bytes: ArraySlice<UInt8>) -> String {
 }
 
 /// Why bytes cannot be text in Postgres; `nil` when they can.
-func textFault(_ bytes: [UInt8]) -> String? {
-    let span = bytes.span
-    if (try? UTF8Span(validating: span)) == nil { return "not valid UTF-8" }
-    return span.withUnsafeBufferPointer { $0.contains(0) } ? "contains NUL (U+0000)" : nil
+///
+/// `line` is where the bytes begin; a fault on a later one is told with its own.
+func textFault(_ bytes: [UInt8], line: Int? = nil) -> String? {
+    let fault: (reason: String, at: Int)
+    do throws(UTF8.ValidationError) {
+        _ = try UTF8Span(validating: bytes.span)
+        guard let nul = bytes.firstIndex(of: 0) else { return nil }
+        fault = ("contains NUL (U+0000)", nul)
+    } catch {
+        fault = ("not valid UTF-8", error.byteOffsets.lowerBound)
+    }
+    let lines = bytes[..<fault.at].count { $0 == UInt8(ascii: "\n") }
+    guard let line, lines > 0 else { return fault.reason }
+    return "\(fault.reason) on line \(line + lines)"
+}
+
+/// The first name that is there a second time.
+func repeated(_ columns: [String]) -> String? {
+    var seen: Set<String> = []
+    return columns.first { !seen.insert($0).inserted }
+}
+
+/// A column's name for an error text, cut: without a header line it is a row's value, and that may be a device token.
+func shownColumn(_ name: String) -> String {
+    let start = name.unicodeScalars.prefix(AudienceLimits.shownName)
+    return start.endIndex == name.unicodeScalars.endIndex ? name : String(start) + "…"
 }

@@ -3,7 +3,7 @@ import Operations
 
 /// Comma-separated values as in RFC 4180, with a header line: quotes, line breaks in quotes, CRLF or LF, a BOM.
 ///
-/// Empty lines are skipped. A quote inside a field that does not begin with one is an ordinary character.
+/// Empty lines are skipped, also before the header. A quote inside a field that does not begin with one is an ordinary character.
 struct CSVReader: AudienceReader {
     private(set) var columns: [String] = []
     private var input: ByteReader
@@ -19,6 +19,7 @@ struct CSVReader: AudienceReader {
     init(_ source: ByteReader) throws(Failure) {
         input = source
         try skipByteOrderMark()
+        try skipEmptyLines()
         var header = TemplateRow()
         var malformed: String?
         guard try readRecord(into: &header, &malformed) else {
@@ -27,13 +28,14 @@ struct CSVReader: AudienceReader {
         if let fault = malformed ?? textFault(header.bytes) {
             throw Failure(.data, "the audience's header line: \(fault)", remedy: "write it as CSV in UTF-8")
         }
-        for field in 0..<header.count {
-            let name = header.text(field)
-            guard !columns.contains(name) else {
-                throw Failure(
-                    .data, "the audience's header names \"\(name)\" twice", remedy: "give each column its own name")
-            }
-            columns.append(name)
+        columns = (0..<header.count).map { header.text($0) }
+        guard !columns.contains(where: Self.hasLoneReturn) else {
+            throw Failure(.data, "the audience's lines end in CR alone", remedy: "end them with LF or CRLF")
+        }
+        if let name = repeated(columns) {
+            throw Failure(
+                .data, "the audience's header names \"\(shownColumn(name))\" twice",
+                remedy: "give each column its own name")
         }
     }
 
@@ -43,7 +45,7 @@ struct CSVReader: AudienceReader {
         let start = line
         var malformed: String?
         guard try readRecord(into: &row, &malformed) else { return .end }
-        if malformed == nil { malformed = textFault(row.bytes) }
+        if malformed == nil { malformed = textFault(row.bytes, line: start) }
         if malformed == nil && row.count != columns.count {
             malformed = "\(row.count) fields where the header has \(columns.count)"
         }
@@ -52,6 +54,14 @@ struct CSVReader: AudienceReader {
     }
 
     var bytesTaken: Int { input.bytesBefore + input.position }
+
+    /// Whether a name runs over the end of a line as old Macs wrote it.
+    private static func hasLoneReturn(_ name: String) -> Bool {
+        let bytes = Array(name.utf8)
+        return bytes.indices.contains { index in
+            bytes[index] == carriageReturn && (index + 1 == bytes.count || bytes[index + 1] != lineFeed)
+        }
+    }
 
     private mutating func skipByteOrderMark() throws(Failure) {
         // A piece may be as short as a byte.

@@ -24,6 +24,10 @@ struct NDJSONReader: AudienceReader {
     mutating func next(into row: inout TemplateRow) throws(Failure) -> AudienceRow {
         repeat {
             guard try readLine() else { return .end }
+            guard text.count <= AudienceLimits.row else {
+                return .refused(
+                    line: line, reason: "longer than \(AudienceLimits.row >> 20) MiB", input: storable(text[...]))
+            }
         } while text.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
         row.reset()
         for _ in names {
@@ -36,6 +40,8 @@ struct NDJSONReader: AudienceReader {
     }
 
     /// Reads a line into `text`, without its end; `false` at the end of the input.
+    ///
+    /// Of a line that is too long only as much is kept as shows that it is.
     private mutating func readLine() throws(Failure) -> Bool {
         text.removeAll(keepingCapacity: true)
         guard try input.hasByte() else { return false }
@@ -44,11 +50,8 @@ struct NDJSONReader: AudienceReader {
             let start = input.position
             let piece = input.buffer[start...]
             let end = piece.withUnsafeBufferPointer { $0.firstIndex(of: UInt8(ascii: "\n")) }.map { $0 + start }
-            text.append(contentsOf: input.buffer[start..<(end ?? input.buffer.count)])
-            guard text.count <= AudienceLimits.row else {
-                throw Failure(
-                    .data, "line \(line): longer than \(AudienceLimits.row >> 20) MiB",
-                    remedy: "write one JSON object a line; what was read before it is queued")
+            if text.count <= AudienceLimits.row {
+                text.append(contentsOf: input.buffer[start..<(end ?? input.buffer.count)])
             }
             input.position = end.map { $0 + 1 } ?? input.buffer.count
             if end != nil { break }

@@ -26,9 +26,12 @@ struct SQLReader: AudienceReader {
             let none = try connection.query("SELECT * FROM (\n\(text)\n) AS audience LIMIT 0")
             columns = (0..<none.columnCount).map { none.columnName($0) ?? "" }
         } catch { throw Self.failure(error) }
-        for (index, name) in columns.enumerated() where columns[..<index].contains(name) {
+        guard !columns.isEmpty else {
+            throw Failure(.data, "the audience's query has no columns", remedy: "name them after SELECT")
+        }
+        if let name = repeated(columns) {
             throw Failure(
-                .data, "the audience's query has two columns named \"\(name)\"",
+                .data, "the audience's query has two columns named \"\(shownColumn(name))\"",
                 remedy: "give each its own name with AS")
         }
     }
@@ -120,7 +123,8 @@ struct SQLReader: AudienceReader {
         if error.sqlState == .readOnlyTransaction {
             return Failure(.data, "the audience's query wants to write", remedy: "give --audience-sql a SELECT")
         }
-        if error.isConnectionLost {
+        // A protocol violation is what the server calls a query with parameters.
+        if error.isConnectionLost && error.sqlState?.rawValue != "08P01" {
             return Failure(.temporary, "the audience's database went away: \(error)", remedy: "run the same line again")
         }
         return Failure(

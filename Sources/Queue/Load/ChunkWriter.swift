@@ -50,7 +50,7 @@ final class ChunkWriter {
     /// Writes the chunk; `nil` when the notification does not take it.
     private func transaction(_ chunk: inout LoadChunk) throws(PostgresError) -> LoadCounts? {
         // A plan over many partitions is compiled for longer than it runs.
-        try connection.script("BEGIN; SET LOCAL jit = off")
+        try connection.script("BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL jit = off")
         let held = try connection.query(
             """
             SELECT 1 FROM todoke.notifications

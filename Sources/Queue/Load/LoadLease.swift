@@ -61,7 +61,7 @@ struct LoadLease {
         do {
             try ensurePartitions(connection)
             let run = try RunIdentity(connection)
-            try connection.script("BEGIN; SET LOCAL lock_timeout = '5s'")
+            try connection.script("BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '5s'")
             let app = try connection.query("SELECT id FROM todoke.apps WHERE name = $1", [.text(request.app)])
             guard app.rowCount == 1, let appID = app.int(0, 0) else { throw LoadError.unknownApp(request.app) }
             try connection.query(
@@ -92,8 +92,8 @@ struct LoadLease {
             try connection.query(
                 """
                 UPDATE todoke.notifications SET run_id = $2::uuid, run_until = now() + make_interval(secs => $3),
-                    template_digest = coalesce(template_digest, $4),
-                    definition_digest = coalesce(definition_digest, $5),
+                    template_digest = CASE queued WHEN 0 THEN $4 ELSE coalesce(template_digest, $4) END,
+                    definition_digest = CASE queued WHEN 0 THEN $5 ELSE coalesce(definition_digest, $5) END,
                     already_queued = 0, loaded_at = NULL,
                     rejected = CASE WHEN $6::boolean THEN rejected ELSE 0 END
                 WHERE id = $1::bigint
@@ -122,7 +122,8 @@ struct LoadLease {
         let id = request.notificationID
         if row.bool(0, 3) == true { throw .cancelled(notificationID: id) }
         if row.bool(0, 2) == true { throw .closed(notificationID: id) }
-        guard !request.append else { return }
+        // A run that failed before its first message leaves nothing that another template could contradict.
+        guard !request.append, let queued = row.int(0, 8), queued > 0 else { return }
         if let digest = row.optionalString(0, 4), digest != request.templateDigest {
             throw .otherTemplate(notificationID: id)
         }
@@ -134,11 +135,13 @@ struct LoadLease {
     /// Lets go of the notification; `complete` says that the audience was read to its end.
     func release(_ connection: Connection, complete: Bool) throws(PostgresError) {
         if connection.isInTransaction { try connection.script("ROLLBACK") }
+        try connection.script("BEGIN ISOLATION LEVEL READ COMMITTED")
         try connection.query(
             """
             UPDATE todoke.notifications
             SET run_id = NULL, run_until = NULL, loaded_at = CASE WHEN $3::boolean THEN now() END
             WHERE id = $1::bigint AND run_id = $2::uuid
             """, [.int(notification), .text(run.text), .text(complete ? "true" : "false")])
+        try connection.script("COMMIT")
     }
 }
