@@ -7,6 +7,7 @@ package enum Program {
         _ table: OptionTable, arguments: [String], environment: [String: String],
         body: (ParsedOptions) throws -> ExitCode
     ) -> Int32 {
+        StandardStream.fillGaps()
         do {
             switch try table.parse(arguments: Array(arguments.dropFirst()), environment: environment) {
             case .help:

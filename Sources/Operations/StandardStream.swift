@@ -31,6 +31,18 @@ package struct StandardStream: Sendable {
         }
     }
 
+    /// Opens `/dev/null` where the caller has closed a standard descriptor.
+    ///
+    /// Otherwise the first socket gets its number, and what is said to people goes to the database.
+    static func fillGaps() {
+        while true {
+            let descriptor = open("/dev/null", O_RDWR | O_CLOEXEC)
+            guard descriptor < 0 || descriptor > 2 else { continue }
+            if descriptor > 2 { close(descriptor) }
+            return
+        }
+    }
+
     package func writeLine(_ text: String) { write(text + "\n") }
 }
 
