@@ -25,7 +25,7 @@ package struct Template: Sendable {
     /// Compiles the text of a message: the object that goes under `message`.
     ///
     /// Throws the first fault of the template itself, with its place where it has one. What the payload rules say about
-    /// it is another step: ``issues(columnsOf:)``.
+    /// it is another step: ``issues()``.
     package init(_ text: [UInt8], _ additions: TemplateAdditions) throws(TemplateError) {
         // Editors put a byte order mark there; RFC 8259 lets a reader ignore it.
         let text = text.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(text.dropFirst(3)) : text

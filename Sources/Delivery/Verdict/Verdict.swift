@@ -23,7 +23,7 @@ package struct Verdict: Equatable, Sendable {
     package var kind: VerdictClass
     /// Seconds to wait; set exactly when `kind` is `retryAfter`.
     package var retryAfterSeconds: Int?
-    /// What it is called: the provider's own word (`UNREGISTERED`), `HTTP_502`, or `CURL_56`; `OK` when sent.
+    /// What it is called: the provider's own word (`UNREGISTERED`), `HTTP_502`, or `CURL_56` for a transfer without one; `OK` when sent.
     package var code: String
     /// One sentence for a person: what it means and what to do.
     package var hint: String

@@ -140,7 +140,7 @@ extension SenderMachine {
         countDuplicateRisk(1)
         held.unknownOutcomes += 1
         apps[entry.app].unansweredInARow += 1
-        // One lost connection takes a stream's worth of answers with it; more than that is an outage.
+        // One lost connection takes the answers of all its streams with it; more than that is an outage.
         if apps[entry.app].unansweredInARow > max(20, 2 * settings.slots) {
             apps[entry.app].unansweredInARow = 0
             let fault = Failure(
