@@ -62,6 +62,7 @@ INSERT INTO todoke.error_hints (code, hint) VALUES
     ('CURL_60', 'The provider''s certificate is not trusted. Check the CA file and the host name.'),
     ('CURL_77', 'The CA file could not be read. Check its path and rights.'),
     ('OUTCOME_UNKNOWN', 'The answer was lost, so it may have arrived. It is sent again, or fails where at_most_once is asked for.'),
+    ('PAYLOAD_MISSING', 'The message has no row in todoke.payloads, so there is nothing to send. Queue it again, both rows in one transaction.'),
     ('LEASE_EXPIRED', 'The sender that held the message recorded no result in time. Whether it arrived is not known.');
 
 CREATE FUNCTION todoke.error_hint(code text) RETURNS text
@@ -359,4 +360,4 @@ COMMENT ON COLUMN todoke.failures.first_at IS 'The first of them.';
 COMMENT ON COLUMN todoke.failures.last_at IS 'The latest of them.';
 COMMENT ON COLUMN todoke.failures.hint IS 'What the code means and what to do.';
 
-INSERT INTO todoke.migrations (version, name, digest) VALUES (4, '0004_views.sql', 'f67167d0f2138a1b8ff324046013103e14c9e89aa17de9e0d5d92648bc525eac');
+INSERT INTO todoke.migrations (version, name, digest) VALUES (4, '0004_views.sql', 'aef05a6554d6c5adbe3e7b49b68169ced59bcf39bc07e75613b7d9e97e91a061');

@@ -46,17 +46,20 @@ package struct Claim: Equatable, Sendable {
             (SELECT coalesce(n.delivery, a.delivery) FROM todoke.notifications n JOIN todoke.apps a ON a.id = n.app
                 WHERE n.id = c.notification) = 'at_most_once', p.ttl_at, p.ttl_len, p.payload
         FROM claimed c
-        JOIN todoke.payloads p ON p.id = c.id AND p.day = \(day.sql)
+        LEFT JOIN todoke.payloads p ON p.id = c.id AND p.day = \(day.sql)
         """
     }
 
     /// What came back: the messages to post, and how many rows the claim took in all (expired ones included).
     package struct Answer: Sendable {
         package let messages: [ClaimedMessage]
+        /// Claimed all the same, so that they can end: nobody will ever be able to post them.
+        package let withoutPayload: [MessageKey]
         package let taken: Int
 
-        package init(messages: [ClaimedMessage], taken: Int) {
+        package init(messages: [ClaimedMessage], withoutPayload: [MessageKey] = [], taken: Int) {
             self.messages = messages
+            self.withoutPayload = withoutPayload
             self.taken = taken
         }
     }
@@ -64,14 +67,20 @@ package struct Claim: Equatable, Sendable {
     /// Reads the statement's result.
     package func decode(_ result: QueryResult) -> Answer {
         var messages: [ClaimedMessage] = []
+        var withoutPayload: [MessageKey] = []
         messages.reserveCapacity(result.rowCount)
         for row in 0..<result.rowCount {
             guard let id = result.int(row, 0), let claimNumber = result.int(row, 1),
                 result.string(row, 3) == MessageState.sending.rawValue
             else { continue }
+            let key = MessageKey(id: id, day: day, claimNumber: claimNumber)
+            guard !result.isNull(row, 8) else {
+                withoutPayload.append(key)
+                continue
+            }
             messages.append(
                 ClaimedMessage(
-                    key: MessageKey(id: id, day: day, claimNumber: claimNumber), app: app,
+                    key: key, app: app,
                     attempts: result.int(row, 2) ?? 0, expiresInMilliseconds: result.int(row, 4),
                     isAtMostOnce: result.string(row, 5) == "t",
                     ttlDigits: result.int(row, 6).flatMap { start in
@@ -79,6 +88,6 @@ package struct Claim: Equatable, Sendable {
                     },
                     payload: result.bytes(row, 8)))
         }
-        return Answer(messages: messages, taken: result.rowCount)
+        return Answer(messages: messages, withoutPayload: withoutPayload, taken: result.rowCount)
     }
 }

@@ -28,7 +28,8 @@ package struct MessageResult: Equatable, Sendable {
         self.next = next
         self.httpStatus = httpStatus
         self.errorCode = errorCode
-        self.providerMessageID = providerMessageID
+        // No text of Postgres holds a NUL, and one result that cannot be recorded would hold up all others.
+        self.providerMessageID = providerMessageID.flatMap { $0.utf8.contains(0) ? nil : $0 }
         self.outcome = outcome
         self.detail = detail
     }

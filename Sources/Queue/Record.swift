@@ -38,8 +38,16 @@ package struct Record: Sendable {
     }
 
     /// The statement; its only row and column is the number of rows that matched.
-    package func statement(sender: Int) -> String {
-        isTerminal ? terminalStatement(sender) : returnedStatement(sender)
+    ///
+    /// What the sender counted as duplicate risk so far is written along: a row that is not `sending` any more must not
+    /// have a duplicate that nobody counted, also when the sender dies before its next heartbeat.
+    package func statement(sender: Int, duplicateRisk: Int = 0) -> String {
+        """
+        WITH \(Self.given), counted AS (
+            UPDATE todoke.senders SET duplicate_risk = \(duplicateRisk)
+            WHERE id = \(sender) AND duplicate_risk < \(duplicateRisk)
+        ), \(isTerminal ? terminal(sender) : returned(sender)), \(Self.logged)
+        """
     }
 
     private static let given = """
@@ -62,9 +70,9 @@ package struct Record: Sendable {
         SELECT count(*) FROM updated
         """
 
-    private func terminalStatement(_ sender: Int) -> String {
+    private func terminal(_ sender: Int) -> String {
         """
-        WITH \(Self.given), updated AS (
+        updated AS (
             UPDATE todoke.messages m SET state = g.state::todoke.message_state, finished_at = now(), lease_until = NULL,
                 attempts = m.attempts + g.spent, http_status = g.http_status, error_code = g.error_code,
                 provider_message_id = g.provider_message_id
@@ -73,14 +81,14 @@ package struct Record: Sendable {
                 AND m.state > 'pending' AND m.state < 'sent'
             RETURNING m.id, m.day, m.notification, m.app, m.attempts, m.claim_no, m.sender_id, g.outcome, m.http_status,
                 m.error_code, g.detail, NULL::timestamptz AS retry_at
-        ), \(Self.logged)
+        )
         """
     }
 
     /// A cancelled notification's row ends here, and so does one whose next time would come after its end of life.
-    private func returnedStatement(_ sender: Int) -> String {
+    private func returned(_ sender: Int) -> String {
         """
-        WITH \(Self.given), placed AS (
+        placed AS (
             SELECT g.*, CASE WHEN g.delay_ms IS NULL THEN m.due_at ELSE now() + g.delay_ms * interval '1 ms' END AS next_due
             FROM given g JOIN todoke.messages m ON m.day = \(day.sql) AND m.id = g.id
         ), updated AS (
@@ -97,7 +105,7 @@ package struct Record: Sendable {
                 AND m.state > 'pending' AND m.state < 'sent' AND n.id = m.notification
             RETURNING m.id, m.day, m.notification, m.app, m.attempts, m.claim_no, m.sender_id, g.outcome, m.http_status,
                 m.error_code, g.detail, CASE WHEN m.state = 'pending' THEN m.due_at END AS retry_at
-        ), \(Self.logged)
+        )
         """
     }
 
@@ -141,7 +149,8 @@ extension MessageResult {
     fileprivate var isAttemptSpent: Bool {
         switch next {
         case .sent, .expired: false
-        case .failed: true
+        // Without an answer the attempt is not one that FCM failed.
+        case .failed: httpStatus != nil
         case .pending(_, let isSpent): isSpent
         }
     }

@@ -84,7 +84,7 @@ package enum Work {
             WITH candidates(app, priority) AS MATERIALIZED (VALUES \(candidates)), found AS (
             \(probes.joined(separator: "\nUNION ALL\n"))
             )
-            SELECT app, priority, day::text, greatest(0, ceil(extract(epoch FROM least(due_at, now() + interval '1 day') - now()) * 1000))::bigint
+            SELECT app, priority, day::text, ceil(extract(epoch FROM greatest(now(), least(due_at, now() + interval '1 day')) - now()) * 1000)::bigint
             FROM found ORDER BY priority DESC, day, app
             """
     }

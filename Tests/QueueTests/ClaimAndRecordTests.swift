@@ -223,6 +223,56 @@ import Testing
         #expect(try connection.query(batch.verification(sender: 2), batch.parameters).int(0, 0) == 0)
     }
 
+    @Test func aMessageWithoutPayloadIsClaimedToBeEnded() throws {
+        try queue1(due: "now()", priority: 5)
+        let answer = try claim()
+        #expect(answer.messages.isEmpty)
+        #expect(answer.withoutPayload.count == 1)
+        #expect(try states() == ["sending": 1])
+    }
+
+    @Test func duplicateRiskIsWrittenWithTheResults() throws {
+        let sender = try #require(
+            try connection.query(
+                "INSERT INTO todoke.senders (host, pid, version, apps) VALUES ('h', 1, '0', '{}') RETURNING id"
+            )
+            .int(0, 0))
+        func risk() throws -> Int? {
+            try connection.query("SELECT duplicate_risk FROM todoke.senders WHERE id = $1::bigint", [.int(sender)]).int(
+                0, 0)
+        }
+        try queue(1)
+        let key = try #require(try claim(sender: sender).messages.first?.key)
+        let batch = try #require(Record.batches(of: [MessageResult(key: key, next: .sent)]).first)
+        let statement = batch.statement(sender: sender, duplicateRisk: 7)
+        #expect(try connection.query(statement, batch.parameters).int(0, 0) == 1)
+        #expect(try risk() == 7)
+        try connection.query(batch.statement(sender: sender, duplicateRisk: 3), batch.parameters)
+        #expect(try risk() == 7, "it never shrinks")
+    }
+
+    @Test func aProvidersTextWithANULIsRecordable() throws {
+        try queue(1)
+        let key = try #require(try claim().messages.first?.key)
+        #expect(try record([MessageResult(key: key, next: .sent, providerMessageID: "0:1\0")]) == 1)
+        #expect(try states() == ["sent": 1])
+    }
+
+    @Test func endlessDueTimesDoNotStopTheSender() throws {
+        try queue1(due: "'infinity'", priority: 4)
+        try queue1(due: "'-infinity'", priority: 3)
+        let (due, next) = Work.decodeDue(try connection.query(Work.dueStatement(apps: [app], days: [day])))
+        #expect(due == [Work.Due(app: app, priority: 3, day: day)])
+        #expect(next == 86_400_000)
+    }
+
+    @Test func anUnknownOutcomeSpendsNoAttempt() throws {
+        try queue(1)
+        let key = try #require(try claim().messages.first?.key)
+        try record([MessageResult(key: key, next: .failed, errorCode: "OUTCOME_UNKNOWN", outcome: "unknown")])
+        #expect(try value("attempts") == "0")
+    }
+
     @Test func aLiveLeaseIsNotRescued() throws {
         try queue(2)
         _ = try claim()

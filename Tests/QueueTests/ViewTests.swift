@@ -150,7 +150,8 @@ private enum Story {
         for row in 0..<result.rowCount { hints[result.string(row, 0)] = result.string(row, 1) }
         for (code, text) in Hint.texts where code != "OK" { #expect(hints[code] == text, "\(code)") }
         // The queue's own, which no provider sends.
-        #expect(Set(hints.keys).subtracting(Hint.texts.keys) == ["OUTCOME_UNKNOWN", "LEASE_EXPIRED"])
+        #expect(
+            Set(hints.keys).subtracting(Hint.texts.keys) == ["OUTCOME_UNKNOWN", "LEASE_EXPIRED", "PAYLOAD_MISSING"])
     }
 
     @Test func oneMessageIsShown() throws {

@@ -254,6 +254,84 @@ import Testing
         #expect(harness.machine.refusedResults == 0)
     }
 
+    @Test func aSentResultThatCameTooLateMayBeADuplicate() {
+        var harness = MachineHarness { $0.drains = false }
+        harness.start(messages: 2)
+        _ = harness.take()
+        for slot in 0..<2 { harness.hear(.transferFinished(slot: slot, MachineHarness.answered(.sent, status: 200))) }
+        harness.hear(.recorded(matched: 0), .verified(matched: 0))
+        #expect(harness.machine.duplicateRisk == 2)
+    }
+
+    @Test func aMessageWithoutPayloadFails() {
+        var harness = MachineHarness()
+        harness.hear(.databaseReady, .tokenReady(lifetime: 3_600 * MachineHarness.second))
+        harness.hear(MachineHarness.work(due: [Work.Due(app: 1, priority: 5, day: MachineHarness.day)]))
+        let claim = harness.take().claims[0]
+        let key = MessageKey(id: 1, day: MachineHarness.day, claimNumber: 1)
+        harness.hear(.claimed(claim, Claim.Answer(messages: [], withoutPayload: [key], taken: 1), askedAt: harness.now))
+        let result = harness.take().results.first
+        #expect(result?.next == .failed)
+        #expect(result?.errorCode == "PAYLOAD_MISSING")
+    }
+
+    @Test func anAppThatGoesAwayEndsTheSenderOnlyAfterItsResultsAreRecorded() {
+        var harness = MachineHarness { $0.drains = false }
+        harness.start(messages: 4)
+        _ = harness.take()
+        harness.hear(MachineHarness.work([]))
+        #expect(harness.take().end == nil)
+        for slot in 0..<4 { harness.hear(.transferFinished(slot: slot, MachineHarness.answered(.sent, status: 200))) }
+        var end: ExitCode?
+        while end == nil {
+            let actions = harness.take()
+            end = actions.end?.exit
+            for record in actions.records { harness.hear(.recorded(matched: record.results.count)) }
+            if actions.isEmpty { break }
+        }
+        #expect(end == .configuration)
+    }
+
+    @Test func afterAnOutageResultsComeBeforeRescues() {
+        var harness = MachineHarness { $0.drains = false }
+        harness.start(messages: 1)
+        harness.hear(.databaseLost(Failure(.unavailable, "gone", remedy: "wait")))
+        harness.pass(100)
+        _ = harness.take()
+        func rescues(_ actions: [SenderAction]) -> Int {
+            actions.count { if case .rescue = $0 { true } else { false } }
+        }
+        harness.hear(.databaseReady)
+        harness.pass(5)
+        #expect(rescues(harness.take()) == 0)
+        harness.pass(2)
+        #expect(rescues(harness.take()) == 1)
+    }
+
+    @Test func oneAppsFaultDoesNotEndTheDrainOfAnother() {
+        var harness = MachineHarness(apps: ["bad", "good"])
+        harness.hear(.databaseReady, .tokenReady(lifetime: 3_600 * MachineHarness.second))
+        let due = (1...2).map { Work.Due(app: $0, priority: 5, day: MachineHarness.day) }
+        harness.hear(MachineHarness.work(["bad", "good"], due: due))
+        let claim = harness.take().claims[0]
+        #expect(claim.app == 1)
+        let message = ClaimedMessage(
+            key: MessageKey(id: 1, day: MachineHarness.day, claimNumber: 1), app: 1, attempts: 0,
+            expiresInMilliseconds: nil, isAtMostOnce: false, ttlDigits: nil, payload: [])
+        harness.hear(.claimed(claim, Claim.Answer(messages: [message], taken: 1), askedAt: harness.now))
+        harness.hear(
+            .transferFinished(slot: 0, MachineHarness.answered(.authConfig, status: 403, code: "PERMISSION_DENIED")))
+        for record in harness.take().records { harness.hear(.recorded(matched: record.results.count)) }
+        let actions = harness.take()
+        #expect(actions.end == nil)
+    }
+
+    @Test func anExpiryInAnotherAgeIsNoCrash() {
+        var harness = MachineHarness()
+        harness.start(messages: 1, expiresIn: .max / 2)
+        #expect(harness.take().posts.count == 1)
+    }
+
     @Test func aLostLeaseIsCountedNotHidden() {
         var harness = MachineHarness { $0.drains = false }
         harness.start(messages: 2)

@@ -14,6 +14,8 @@ struct ResultBuffer: Sendable {
 
     var isEmpty: Bool { waiting.isEmpty && underWay.isEmpty }
     var isIdle: Bool { underWay.isEmpty }
+    /// Results that the database does not have for certain.
+    var count: Int { (underWay + short).reduce(waiting.count) { $0 + $1.results.count } }
 
     mutating func append(_ result: MessageResult, now: Int64) {
         if waiting.isEmpty { oldest = now }
@@ -59,13 +61,15 @@ struct ResultBuffer: Sendable {
         wantsVerification = true
     }
 
-    /// The database said how many rows of the first batch hold its results; gives back how many do not.
-    mutating func verified(matched: Int) -> Int {
+    /// The database said how many rows of the first batch hold its results; gives back how many do not, and how many of
+    /// those may have been sent: whoever has them now sends them again.
+    mutating func verified(matched: Int) -> (refused: Int, maybeSent: Int) {
         isVerifying = false
-        guard !underWay.isEmpty else { return 0 }
+        guard !underWay.isEmpty else { return (0, 0) }
         let batch = underWay.removeFirst()
         if !underWay.isEmpty { wantsVerification = true }
-        return max(0, batch.results.count - matched)
+        let refused = max(0, batch.results.count - matched)
+        return (refused, min(refused, batch.results.count { $0.next == .sent }))
     }
 
     /// The connection broke, or the statement failed: everything that has no answer goes out once more.

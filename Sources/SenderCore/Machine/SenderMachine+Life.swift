@@ -1,5 +1,6 @@
 import Delivery
 import Operations
+import Queue
 
 /// Starting, staying, stopping, and when to wake up.
 extension SenderMachine {
@@ -26,6 +27,17 @@ extension SenderMachine {
             finish(.temporary, failure: interrupted)
             return
         }
+        stop(now: now)
+    }
+
+    /// Ends with the failure once everything that is under way has an end: what was posted is recorded.
+    mutating func stop(because failure: Failure, now: Int64) {
+        guard !isStopping else { return }
+        stopFailure = failure
+        stop(now: now)
+    }
+
+    private mutating func stop(now: Int64) {
         stopDeadline = now + settings.stopTimeout
         due = []
         log(.info, "stopping", ["in_flight": "\(inFlight)", "returned": "\(held - inFlight)"])
@@ -34,7 +46,7 @@ extension SenderMachine {
 
     private var interrupted: Failure {
         Failure(
-            .temporary, "stopped with \(inFlight) posts under way and \(results.waiting.count) results not recorded",
+            .temporary, "stopped with \(inFlight) posts under way and \(results.count) results not recorded",
             remedy: "other senders take the messages over when their lease ends")
     }
 
@@ -42,9 +54,9 @@ extension SenderMachine {
     mutating func checkStartAndStop(now: Int64) {
         if let deadline = stopDeadline {
             if held == 0 && results.isEmpty && workAskedFor.isDisjoint(with: [.claim]) {
-                finish(.ok, failure: nil)
+                finish(stopFailure?.exit ?? .ok, failure: stopFailure)
             } else if now >= deadline {
-                finish(.temporary, failure: interrupted)
+                finish(stopFailure?.exit ?? .temporary, failure: stopFailure ?? interrupted)
             }
             return
         }
@@ -59,8 +71,8 @@ extension SenderMachine {
             }
             return
         }
-        guard held == 0, results.isEmpty, let index = apps.firstIndex(where: { $0.breaker.fault != nil }),
-            let fault = apps[index].breaker.fault
+        guard held == 0, results.isEmpty, !hasWorkForOthers,
+            let index = apps.firstIndex(where: { $0.breaker.fault != nil }), let fault = apps[index].breaker.fault
         else { return }
         // A sender that waits for work has worked once it got an access token; a drain only when a post was answered.
         if hadSuccess || (!settings.drains && token.generation > 0) {
@@ -71,6 +83,12 @@ extension SenderMachine {
         } else if settings.drains || now - startedAt >= settings.startupTimeout {
             finish(fault.exit, failure: fault)
         }
+    }
+
+    /// Messages are due, or were just claimed, for an app whose breaker is closed: one app's fault does not end them.
+    private var hasWorkForOthers: Bool {
+        workAskedFor.contains(.claim)
+            || due.contains { due in apps.contains { $0.info?.id == due.app && $0.breaker.fault == nil } }
     }
 
     /// When the machine wants to be asked again if nothing happens before.

@@ -11,11 +11,11 @@ extension SenderMachine {
         let missing = settings.apps.filter { name in !found.contains { $0.name == name } }
         guard missing.isEmpty else {
             let list = missing.map { "\"\($0)\"" }.joined(separator: ", ")
-            finish(
-                .configuration,
-                failure: Failure(
-                    .configuration, "no FCM app \(list) in todoke.apps",
-                    remedy: "INSERT INTO todoke.apps (name, project_id) VALUES ('NAME', 'FIREBASE-PROJECT')"))
+            let failure = Failure(
+                .configuration, "no FCM app \(list) in todoke.apps",
+                remedy: "INSERT INTO todoke.apps (name, project_id) VALUES ('NAME', 'FIREBASE-PROJECT')")
+            // It may have been there before: then there may be posts under way and results to record.
+            if knowsWork { stop(because: failure, now: now) } else { finish(failure.exit, failure: failure) }
             return
         }
         for info in found {
@@ -60,6 +60,9 @@ extension SenderMachine {
         }
     }
 
+    /// Milliseconds, some thirty years: what Postgres calls a date may lie further away than a clock of nanoseconds counts.
+    private static let longestLife: Int64 = 1_000_000_000_000
+
     mutating func take(_ answer: Claim.Answer, of claim: Claim, askedAt: Int64, now: Int64) {
         if answer.taken < claim.limit {
             due.removeAll { $0 == Work.Due(app: claim.app, priority: claim.priority, day: claim.day) }
@@ -71,8 +74,14 @@ extension SenderMachine {
         for message in answer.messages {
             let held = HeldMessage(
                 message: message, leaseEnds: askedAt + Int64(settings.leaseSeconds) * 1_000_000_000,
-                expires: message.expiresInMilliseconds.map { askedAt + Int64($0) * 1_000_000 })
+                expires: message.expiresInMilliseconds.map { askedAt + min(Int64($0), Self.longestLife) * 1_000_000 })
             apps[index].ready.append(held)
+        }
+        for key in answer.withoutPayload {
+            results.append(
+                MessageResult(
+                    key: key, next: .failed, errorCode: "PAYLOAD_MISSING", outcome: VerdictClass.payload.rawValue,
+                    detail: "The message has no row in todoke.payloads: there is nothing to send."), now: now)
         }
         if isStopping || apps[index].breaker.allowance(now: now) == 0 { release(app: index, now: now) }
     }

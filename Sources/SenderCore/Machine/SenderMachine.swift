@@ -39,7 +39,12 @@ package struct SenderMachine: Sendable {
 
     var sentSinceVitals = 0
     var vitalsTakenAt: Int64
+    /// Longer than any sender waits before it tries the database again.
+    private static let rescueGrace: Int64 = 6_000_000_000
+
     let startedAt: Int64
+    /// Why the sender stops, when nobody asked for it.
+    var stopFailure: Failure?
     var stopDeadline: Int64?
     var isFinished = false
     var actions: [SenderAction] = []
@@ -65,6 +70,8 @@ package struct SenderMachine: Sendable {
         switch event {
         case .databaseReady:
             isDatabaseReady = true
+            // After an outage longer than a lease every sender comes back with results to record: they go first.
+            if hadDatabase { nextRescueAt = max(nextRescueAt, now + Self.rescueGrace) }
             hadDatabase = true
             databaseFault = nil
             workAskedFor = []
@@ -92,10 +99,13 @@ package struct SenderMachine: Sendable {
         case .recorded(let matched):
             results.recorded(matched: matched)
         case .verified(let matched):
-            let lost = results.verified(matched: matched)
-            if lost > 0 {
-                refusedResults += lost
-                log(.warning, "results refused: the lease was gone", ["messages": "\(lost)"])
+            let (refused, maybeSent) = results.verified(matched: matched)
+            if refused > 0 {
+                refusedResults += refused
+                countDuplicateRisk(maybeSent)
+                log(
+                    .warning, "results refused: the lease was gone",
+                    ["messages": "\(refused)", "sent": "\(maybeSent)"])
             }
         case .rescued(let count):
             workAskedFor.remove(.rescue)

@@ -165,9 +165,10 @@ final class QueueDatabase {
         }
     }
 
-    func record(_ record: Record) {
+    func record(_ record: Record, duplicateRisk: Int) {
         guard let senderID else { return }
-        results?.send(.record, record.statement(sender: senderID), record.parameters) { [unowned self] result in
+        let statement = record.statement(sender: senderID, duplicateRisk: duplicateRisk)
+        results?.send(.record, statement, record.parameters) { [unowned self] result in
             events.append(.recorded(matched: result.int(0, 0) ?? 0))
         }
     }

@@ -71,7 +71,7 @@ final class SenderLoop {
         case .askWork: database.askWork()
         case .claim(let claim): database.claim(claim)
         case .askUnfinished(let apps): database.askUnfinished(apps: apps)
-        case .record(let record): database.record(record)
+        case .record(let record): database.record(record, duplicateRisk: machine.duplicateRisk)
         case .verify(let record): database.verify(record)
         case .rescue(let apps): database.rescue(apps: apps)
         case .heartbeat(let vitals): database.heartbeat(vitals)
