@@ -40,6 +40,10 @@ import Testing
             #"{"token":"t","data":{"google.ttl":"x"}}"#, "message.data.google.ttl",
             "Invalid data payload key: google.ttl"
         ),
+        (
+            #"{"token":"t","token":"u"}"#, "message",
+            "Invalid JSON payload received. Field 'token' is set twice at 'message'."
+        ),
         (#"{"data":{}}"#, "message", "Recipient of the message is not set."),
         (
             #"{"token":"t","topic":"u"}"#, "message",

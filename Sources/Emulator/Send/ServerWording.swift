@@ -16,6 +16,10 @@ struct ServerWording {
         if issue.reason.hasPrefix("is not acceptable JSON: ") {
             return ("", "Invalid JSON payload received. Expected JSON: \(issue.reason.dropFirst(24)).")
         }
+        if allowed.contains(" twice") {
+            // Not the field itself: a violation of message.token would say that the token is dead.
+            return (parent, "Invalid JSON payload received. Field '\(name)' is set twice at '\(parent)'.")
+        }
         if allowed.hasPrefix("is unknown") {
             return (
                 parent, "Invalid JSON payload received. Unknown name \"\(name)\" at '\(parent)': Cannot find field."
