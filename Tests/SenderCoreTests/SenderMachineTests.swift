@@ -409,4 +409,93 @@ import Testing
         harness.pass(1)
         #expect(harness.take().tokenRequests == 1, "once, while the old one still works")
     }
+
+    private static let refusal = Failure(.configuration, "permission denied", remedy: "grant")
+
+    @Test func aClaimThatFailedDoesNotEndADrain() {
+        var harness = MachineHarness()
+        harness.hear(.databaseReady, .tokenReady(lifetime: 3_600 * MachineHarness.second))
+        harness.hear(MachineHarness.work(due: [Work.Due(app: 1, priority: 5, day: MachineHarness.day)]))
+        #expect(harness.take().claims.count == 1)
+        harness.hear(.statementFailed(.claim, Self.refusal))
+        harness.pass(0.5)
+        // What is due is not known: nobody may be asked whether that was all, and nothing ends.
+        let actions = harness.take()
+        #expect(!actions.contains { if case .askUnfinished = $0 { true } else { false } })
+        #expect(actions.end == nil)
+        harness.pass(1)
+        harness.hear(MachineHarness.work(due: [Work.Due(app: 1, priority: 5, day: MachineHarness.day)]))
+        #expect(harness.take().claims.count == 1)
+    }
+
+    @Test(arguments: [true, false])
+    func aDrainWhoseClaimsGoOnFailingEndsWithTheReason(drains: Bool) {
+        var harness = MachineHarness { $0.drains = drains }
+        harness.hear(.databaseReady, .tokenReady(lifetime: 3_600 * MachineHarness.second))
+        for _ in 0..<40 {
+            harness.hear(MachineHarness.work(due: [Work.Due(app: 1, priority: 5, day: MachineHarness.day)]))
+            harness.hear(.statementFailed(.claim, Self.refusal))
+            harness.pass(1)
+        }
+        harness.pass(0.1)
+        let end = harness.take().end
+        #expect(end?.exit == (drains ? .configuration : nil))
+        #expect(end?.failure?.what == (drains ? Self.refusal.what : nil))
+    }
+
+    @Test func nothingIsPostedOrClaimedWhileResultsCannotBeRecorded() {
+        var harness = MachineHarness { $0.drains = false }
+        harness.start(messages: 6)
+        _ = harness.take()
+        harness.hear(.transferFinished(slot: 0, MachineHarness.answered(.sent, status: 200)))
+        #expect(harness.take().posts.count == 1)
+        harness.pass(0.1)
+        #expect(harness.take().records.count == 1)
+        harness.hear(.statementFailed(.record, Self.refusal))
+        for slot in 0..<4 { harness.hear(.transferFinished(slot: slot, MachineHarness.answered(.sent, status: 200))) }
+        harness.hear(MachineHarness.work(due: [Work.Due(app: 1, priority: 5, day: MachineHarness.day)]))
+        let refused = harness.take()
+        #expect(refused.posts.isEmpty)
+        #expect(refused.claims.isEmpty)
+        harness.pass(1)
+        let again = harness.take()
+        #expect(again.results.map(\.key.id) == [1])
+        harness.hear(.recorded(matched: 1))
+        let after = harness.take()
+        #expect(after.posts.map(\.message.key.id) == [6])
+        #expect(after.results.count == 4)
+    }
+
+    @Test func claimsWaitForResultsThatDoNotGetThrough() {
+        var harness = MachineHarness {
+            $0.drains = false
+            $0.recordBatch = 10
+        }
+        let due = Work.Due(app: 1, priority: 5, day: MachineHarness.day)
+        harness.hear(.databaseReady, .tokenReady(lifetime: 3_600 * MachineHarness.second))
+        harness.hear(MachineHarness.work(due: [due]))
+        var claimed = 0
+        var recorded = 0
+        for _ in 0..<50 {
+            let actions = harness.take()
+            recorded += actions.results.count
+            for claim in actions.claims {
+                let messages = (1...claim.limit).map {
+                    ClaimedMessage(
+                        key: MessageKey(id: claimed + $0, day: MachineHarness.day, claimNumber: 1), app: 1, attempts: 0,
+                        expiresInMilliseconds: nil, isAtMostOnce: false, ttlDigits: nil, payload: [])
+                }
+                claimed += claim.limit
+                harness.hear(
+                    .claimed(claim, Claim.Answer(messages: messages, taken: claim.limit), askedAt: harness.now))
+            }
+            for order in actions.posts {
+                harness.hear(.transferFinished(slot: order.slot, MachineHarness.answered(.sent, status: 200)))
+            }
+            harness.pass(0.1)
+        }
+        // One batch is under way and gets no answer; beyond two batches each result takes the place of a message.
+        #expect(recorded > 0)
+        #expect((20...(2 * 10 + 4 + 16)).contains(claimed), "\(claimed)")
+    }
 }

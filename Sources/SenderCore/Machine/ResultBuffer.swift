@@ -15,7 +15,10 @@ struct ResultBuffer: Sendable {
     var isEmpty: Bool { waiting.isEmpty && underWay.isEmpty }
     var isIdle: Bool { underWay.isEmpty }
     /// Results that the database does not have for certain.
-    var count: Int { (underWay + short).reduce(waiting.count) { $0 + $1.results.count } }
+    var count: Int {
+        let sum = { (count: Int, record: Record) in count + record.results.count }
+        return short.reduce(underWay.reduce(waiting.count, sum), sum)
+    }
 
     mutating func append(_ result: MessageResult, now: Int64) {
         if waiting.isEmpty { oldest = now }

@@ -5,7 +5,7 @@ import Queue
 /// Posting what is ready and judging what came back.
 extension SenderMachine {
     mutating func post(now: Int64) {
-        guard !isStopping, token.isUsable(now: now) else { return }
+        guard !isStopping, token.isUsable(now: now), canRecord else { return }
         var isGoing = true
         while slots.hasFree && isGoing {
             isGoing = false
@@ -194,6 +194,9 @@ extension SenderMachine {
         }
         release(app: index, now: now)
     }
+
+    /// While the database refuses results nothing is posted: it would be posted again once its lease has ended.
+    var canRecord: Bool { failingSince[.record] == nil && failingSince[.verify] == nil }
 
     /// Results go out by count, by age, or as soon as nothing else can join them.
     mutating func record(now: Int64) {

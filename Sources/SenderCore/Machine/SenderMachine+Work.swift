@@ -44,8 +44,10 @@ extension SenderMachine {
 
     /// Claims when a whole batch fits: as many rows as can be posted soon, higher priorities first.
     mutating func claim(now: Int64) {
-        guard !isStopping, token.isUsable(now: now), !workAskedFor.contains(.claim) else { return }
-        let room = settings.slots + settings.prefetch - held
+        guard !isStopping, token.isUsable(now: now), canRecord, !workAskedFor.contains(.claim) else { return }
+        // Beyond the batches that are usual, results take the place of messages: somebody may hold a lock on their rows,
+        // and what was posted and not recorded is posted again by others when its lease ends.
+        let room = settings.slots + settings.prefetch - held - max(0, results.count - 2 * settings.recordBatch)
         for item in due {
             guard let app = apps.first(where: { $0.info?.id == item.app }), now >= app.holdUntil else { continue }
             let soon = max(1, app.share * max(1, settings.leaseSeconds / 4)) - app.held

@@ -30,6 +30,9 @@ package struct SenderMachine: Sendable {
     var claimedSinceWork = false
     var knowsWork = false
 
+    /// Since when a kind of statement has failed without having worked in between.
+    var failingSince: [StatementKind: Int64] = [:]
+
     var token = TokenState()
     var hadSuccess = false
     /// Second issues by libcurl and resends after an unknown outcome: each may be a duplicate on a device.
@@ -88,17 +91,19 @@ package struct SenderMachine: Sendable {
                 log(.warning, "no database", ["why": failure.what, "remedy": failure.remedy])
             }
         case .work(let found, let due, let next):
-            workAskedFor.remove(.work)
+            worked(.work)
             learnWork(apps: found, due: due, nextInMilliseconds: next, now: now)
         case .claimed(let claim, let answer, let askedAt):
-            workAskedFor.remove(.claim)
+            worked(.claim)
             take(answer, of: claim, askedAt: askedAt, now: now)
         case .unfinished(let isUnfinished):
-            workAskedFor.remove(.unfinished)
+            worked(.unfinished)
             if !isUnfinished && mayDrainNow { finish(.ok, failure: nil) }
         case .recorded(let matched):
+            worked(.record)
             results.recorded(matched: matched)
         case .verified(let matched):
+            worked(.verify)
             let (refused, maybeSent) = results.verified(matched: matched)
             if refused > 0 {
                 refusedResults += refused
@@ -108,14 +113,14 @@ package struct SenderMachine: Sendable {
                     ["messages": "\(refused)", "sent": "\(maybeSent)"])
             }
         case .rescued(let count):
-            workAskedFor.remove(.rescue)
+            worked(.rescue)
             if count > 0 {
                 nextWorkAt = now
                 log(.info, "rescued messages whose lease ran out", ["messages": "\(count)"])
             }
             if count == Rescue.limit { nextRescueAt = now }
         case .heartbeatDone:
-            workAskedFor.remove(.heartbeat)
+            worked(.heartbeat)
         case .statementFailed(let kind, let failure):
             statementFailed(kind, failure, now: now)
         case .tokenReady(let lifetime):
@@ -163,17 +168,33 @@ package struct SenderMachine: Sendable {
 
     mutating func countDuplicateRisk(_ count: Int) { duplicateRisk += count }
 
+    private mutating func worked(_ kind: StatementKind) {
+        workAskedFor.remove(kind)
+        failingSince[kind] = nil
+    }
+
     private mutating func statementFailed(_ kind: StatementKind, _ failure: Failure, now: Int64) {
         workAskedFor.remove(kind)
         log(.error, "statement failed", ["statement": "\(kind)", "why": failure.what])
+        let since = failingSince[kind] ?? now
+        failingSince[kind] = since
         switch kind {
         case .record, .verify:
             results.sendAgain()
             results.holdUntil = now + settings.pollInterval
-        case .claim, .work, .unfinished, .rescue, .heartbeat:
+        case .claim, .work, .unfinished:
             due = []
+            // What is due is not known any more: a drain has to ask again before it may end.
+            claimedSinceWork = true
             nextWorkAt = now + settings.pollInterval
+        case .rescue, .heartbeat:
+            break
         }
-        if settings.drains && !knowsWork { finish(failure.exit, failure: failure) }
+        guard settings.drains, kind != .heartbeat else { return }
+        if !knowsWork {
+            finish(failure.exit, failure: failure)
+        } else if now - since >= settings.startupTimeout {
+            stop(because: failure, now: now)
+        }
     }
 }
