@@ -443,6 +443,17 @@ import Testing
         #expect(end?.failure?.what == (drains ? Self.refusal.what : nil))
     }
 
+    @Test func aDrainWhoseResultsAreRefusedDoesNotWaitForThem() {
+        var harness = MachineHarness()
+        harness.start(messages: 4)
+        for slot in 0..<4 { harness.hear(.transferFinished(slot: slot, MachineHarness.answered(.sent, status: 200))) }
+        for _ in 0..<31 {
+            harness.hear(.statementFailed(.record, Self.refusal))
+            harness.pass(1)
+        }
+        #expect(harness.take().end?.failure?.what == Self.refusal.what)
+    }
+
     @Test func nothingIsPostedOrClaimedWhileResultsCannotBeRecorded() {
         var harness = MachineHarness { $0.drains = false }
         harness.start(messages: 6)

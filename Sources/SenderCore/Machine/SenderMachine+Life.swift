@@ -55,7 +55,7 @@ extension SenderMachine {
         if let deadline = stopDeadline {
             if held == 0 && results.isEmpty && workAskedFor.isDisjoint(with: [.claim]) {
                 finish(stopFailure?.exit ?? .ok, failure: stopFailure)
-            } else if now >= deadline {
+            } else if now >= deadline || (stopFailure != nil && inFlight == 0 && !canRecord) {
                 finish(stopFailure?.exit ?? .temporary, failure: stopFailure ?? interrupted)
             }
             return
