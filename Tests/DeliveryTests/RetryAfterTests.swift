@@ -58,4 +58,32 @@ import Testing
             status: 503, retryAfter: "Sun, 06 Nov 1994 08:50:37 GMT", date: "Sun, 06 Nov 1994 08:49:37 GMT")
         #expect(Verdict.fcm(answer, now: 5).retryAfterSeconds == 60)
     }
+
+    @Test(arguments: [
+        "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+    ])
+    func `the answer's own clock counts in every form`(_ date: String) {
+        for header in [
+            "Sun, 06 Nov 1994 08:50:07 GMT", "Sunday, 06-Nov-94 08:50:07 GMT", "Sun Nov  6 08:50:07 1994",
+        ] {
+            // Our clock is days off.
+            for now in [Self.example - 300_000, Self.example + 300_000] {
+                let answer = ProviderAnswer(status: 503, retryAfter: header, date: date)
+                #expect(Verdict.fcm(answer, now: now).retryAfterSeconds == 30)
+            }
+        }
+        let unclear = ProviderAnswer(status: 503, retryAfter: date, date: "today")
+        #expect(Verdict.fcm(unclear, now: Self.example - 7).retryAfterSeconds == 7)
+        let past = ProviderAnswer(status: 503, retryAfter: date, date: "Mon, 07 Nov 1994 08:49:37 GMT")
+        #expect(Verdict.fcm(past, now: 0).retryAfterSeconds == 0)
+    }
+
+    @Test(arguments: [
+        ("Monday, 30-Nov-26 08:00:00 GMT", "Mon, 30 Nov 2026 08:01:00 GMT", 60),
+        ("Mon, 30 Nov 2026 08:00:00 GMT", "Monday, 30-Nov-26 08:01:00 GMT", 60),
+    ])
+    func `a year of two digits is one of ours`(_ date: String, _ retryAfter: String, _ seconds: Int) {
+        let answer = ProviderAnswer(status: 503, retryAfter: retryAfter, date: date)
+        #expect(Verdict.fcm(answer, now: 1_796_025_600).retryAfterSeconds == seconds)
+    }
 }

@@ -30,6 +30,13 @@ enum APNsReason {
         "InternalServerError": .retryAfter, "ServiceUnavailable": .retryAfter, "Shutdown": .retryAfter,
     ]
 
+    /// What a reason means where FCM passes it on beside INVALID_ARGUMENT.
+    ///
+    /// FCM chooses the topic itself unless the message's `apns-topic` header does: a wrong one is the message's fault, and
+    /// does not stop the app. Its own waits are FCM's affair.
+    static let kindsThroughFCM: [String: VerdictClass] = kinds.mapValues { $0 == .retryAfter ? .retry : $0 }
+        .merging(["BadTopic", "MissingTopic", "TopicDisallowed", "FeatureNotEnabled"].map { ($0, .payload) }) { $1 }
+
     /// The reason as the table spells it: Apple's broadcast page writes "Service Unavailable".
     static func normalized(_ reason: String) -> String { String(reason.filter { $0 != " " }) }
 }

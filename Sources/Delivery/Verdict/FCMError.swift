@@ -3,8 +3,11 @@ struct FCMError {
     /// `error.status`, such as `INVALID_ARGUMENT`.
     var status: String?
     var message = ""
-    /// The `errorCode` of the FcmError among the details, unless it says nothing.
+    /// The first `errorCode` among the FcmErrors in the details that is one of `codes`.
     var code: String?
+    /// Whether an FcmError says UNSPECIFIED_ERROR and none says anything else that is known.
+    var isUnspecified: Bool { saysUnspecified && code == nil }
+    private var saysUnspecified = false
     /// The `reason` of the ApnsError among the details.
     var apnsReason: String?
     /// The `reason` of the ErrorInfo among the details.
@@ -12,19 +15,28 @@ struct FCMError {
     /// The fields of the BadRequest among the details, with what is wrong with each.
     var violations: [(field: String, description: String)] = []
 
+    /// The codes of an FcmError that mean something.
+    static let codes: Set<String> = [
+        "UNREGISTERED", "SENDER_ID_MISMATCH", "QUOTA_EXCEEDED", "UNAVAILABLE", "INTERNAL", "THIRD_PARTY_AUTH_ERROR",
+        "APNS_AUTH_ERROR", "INVALID_ARGUMENT",
+    ]
+
     /// Reads any body: HTML, nothing at all, or JSON of any shape leave the fields empty.
     init(_ body: Span<UInt8>) {
-        guard let answer = try? JSONValue.parse(body), let error = answer["error"] else { return }
+        guard let answer = AnswerBody.value(body) else { return }
+        // Google's streaming front ends wrap the same object in an array.
+        guard let error = answer["error"] ?? answer.arrayValue?.first?["error"] else { return }
         status = error["status"]?.word
         message = error["message"]?.stringValue ?? error.stringValue ?? ""
         // The order of the details varies, and so does their number.
         for detail in error["details"]?.arrayValue ?? [] {
             let type = detail["@type"]?.stringValue ?? ""
             if type.hasSuffix("google.firebase.fcm.v1.FcmError") {
-                let code = detail["errorCode"]?.word
-                if self.code == nil, code != "UNSPECIFIED_ERROR" { self.code = code }
+                guard let found = detail["errorCode"]?.word else { continue }
+                if found == "UNSPECIFIED_ERROR" { saysUnspecified = true }
+                if code == nil, Self.codes.contains(found) { code = found }
             } else if type.hasSuffix("google.firebase.fcm.v1.ApnsError") {
-                apnsReason = apnsReason ?? detail["reason"]?.word
+                apnsReason = apnsReason ?? detail["reason"]?.word.map { APNsReason.normalized($0) }
             } else if type.hasSuffix("google.rpc.ErrorInfo") {
                 reason = reason ?? detail["reason"]?.word
             } else if type.hasSuffix("google.rpc.BadRequest") {
@@ -36,15 +48,18 @@ struct FCMError {
         }
     }
 
-    /// Whether the answer proves that the token is dead: never a bare INVALID_ARGUMENT.
-    var provesDeadToken: Bool {
-        if let apnsReason, APNsReason.deadTokens.contains(apnsReason) { return true }
-        if message.hasPrefix("The registration token is not a valid FCM registration token") { return true }
-        return violations.contains { violation in
-            guard violation.field == "message.token" || violation.field == "message.fid" else { return false }
-            // "Invalid value at 'message.token' (TYPE_STRING), 12": we sent something that is no token at all.
-            return !violation.description.contains("(TYPE_")
-        }
+    /// What in the answer proves that the token is dead: never a bare INVALID_ARGUMENT.
+    var proofOfDeadToken: Evidence? {
+        if let apnsReason, APNsReason.deadTokens.contains(apnsReason) { return .apnsError }
+        if message.hasPrefix("The registration token is not a valid FCM registration token") { return .tokenMessage }
+        return violations.contains { Self.isAboutToken($0.field, $0.description) } ? .fieldViolation : nil
+    }
+
+    private static func isAboutToken(_ field: String, _ description: String) -> Bool {
+        guard field == "message.token" || field == "message.fid" else { return false }
+        // "Invalid value at 'message.token' (TYPE_STRING), 12": we sent something that is no token at all.
+        let isShape = description.contains("(TYPE_") || description.contains("(oneof)")
+        return !isShape && !description.hasPrefix("Invalid JSON payload received.")
     }
 }
 

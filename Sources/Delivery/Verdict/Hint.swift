@@ -7,6 +7,10 @@ package enum Hint {
 
     static let badToken = "The provider does not know this token. Delete it."
 
+    static let redirect = "The provider's address answers with a redirect, which is not followed. Check the endpoint."
+
+    static let proxy = "A proxy on the way asks for credentials. Check the proxy settings."
+
     static func badField(_ field: String) -> String {
         "FCM refused the field \(field.prefix(120)). Correct the template or the data behind it."
     }

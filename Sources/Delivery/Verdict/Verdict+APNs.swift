@@ -4,51 +4,66 @@ extension Verdict {
 
     /// The verdict on an answer of APNs; `now` in seconds since 1970.
     ///
-    /// The reason outranks the status.
+    /// The reason outranks the status. Any 2xx is a success: 201 and 204 are what the management of broadcast channels answers.
     package static func apns(_ answer: ProviderAnswer, now: Int) -> Verdict {
-        if answer.status == 200 {
+        if (200..<300).contains(answer.status) {
             var verdict = Verdict(.sent, code: "OK")
             verdict.providerMessageID = answer.apnsID
             return verdict
         }
-        let body = try? JSONValue.parse(answer.body.span)
+        let body = AnswerBody.value(answer.body.span)
         let reason = body?["reason"]?.word.map { APNsReason.normalized($0) } ?? ""
         let wait = answer.secondsToWait(now: now)
-        guard let kind = APNsReason.kinds[reason] else {
-            // A reason that is not known yet is still worth reading.
-            let code = reason.isEmpty ? "HTTP_\(answer.status)" : reason
-            return apnsHTTP(answer.status, code, wait)
-        }
-        switch kind {
-        case .retry, .retryAfter:
-            return apnsAgain(reason, wait ?? (kind == .retryAfter ? apnsServerWait : nil))
-        case .tokenInvalid:
-            var verdict = Verdict(kind, code: reason)
-            if answer.status == 410, case .number(let text)? = body?["timestamp"] {
-                verdict.tokenInvalidSince = Int(text)
+        var verdict: Verdict
+        if let kind = APNsReason.kinds[reason] {
+            switch kind {
+            case .retry: verdict = apnsAgain(reason, wait, .apnsReason)
+            case .retryAfter: verdict = apnsAgain(reason, wait ?? apnsServerWait, .apnsReason)
+            default: verdict = Verdict(kind, code: reason, evidence: .apnsReason)
             }
-            return verdict
-        default:
-            var verdict = Verdict(kind, code: reason)
             verdict.asksForNewCredentials = reason == "ExpiredProviderToken"
-            return verdict
+        } else {
+            // A reason that is not known yet is still worth reading.
+            verdict = apnsHTTP(answer.status, reason.isEmpty ? "HTTP_\(answer.status)" : reason, wait)
         }
+        // Present only with a 410 (Apple).
+        if verdict.kind == .tokenInvalid, answer.status == 410 {
+            verdict.tokenInvalidSince = body?["timestamp"]?.milliseconds
+        }
+        return verdict
     }
 
     private static func apnsHTTP(_ status: Int, _ code: String, _ wait: Int?) -> Verdict {
         switch status {
         case 400, 413, 414, 415, 422, 431: Verdict(.payload, code: code)
-        case 401, 403, 300..<400: Verdict(.authConfig, code: code)
+        case 401, 403: Verdict(.authConfig, code: code)
+        case 407: Verdict(.authConfig, code: code, hint: Hint.proxy)
+        case 300..<400: Verdict(.authConfig, code: code, hint: Hint.redirect)
         case 410: Verdict(.tokenInvalid, code: code)
-        case 408, 425, 429: apnsAgain(code, wait)
-        case 500..<600: apnsAgain(code, wait ?? apnsServerWait)
+        case 408, 421, 425, 429, 499: apnsAgain(code, wait, .httpStatus)
+        case 500..<600: apnsAgain(code, wait ?? apnsServerWait, .httpStatus)
         case 400..<500: Verdict(.permanent, code: code)
-        // 2xx other than 200 is not in Apple's table, and 1xx is no final status.
+        // 1xx is no final status.
         default: Verdict(.unknown, code: code)
         }
     }
 
-    private static func apnsAgain(_ code: String, _ wait: Int?) -> Verdict {
-        wait.map { Verdict(.retryAfter, code: code, retryAfterSeconds: $0) } ?? Verdict(.retry, code: code)
+    private static func apnsAgain(_ code: String, _ wait: Int?, _ evidence: Evidence) -> Verdict {
+        guard let wait else { return Verdict(.retry, code: code, evidence: evidence) }
+        return Verdict(.retryAfter, code: code, retryAfterSeconds: wait, evidence: evidence)
+    }
+}
+
+extension JSONValue {
+    /// A time in milliseconds since 1970, as a number or as its digits in a string; nil for anything else.
+    fileprivate var milliseconds: Int? {
+        let text: String
+        switch self {
+        case .number(let digits), .string(let digits): text = digits
+        default: return nil
+        }
+        // A number with an exponent is a whole one too, where it is small enough to be exact.
+        let value = Int(text) ?? Double(text).flatMap { abs($0) < 9e15 ? Int(exactly: $0) : nil }
+        return value.flatMap { $0 >= 0 ? $0 : nil }
     }
 }

@@ -35,12 +35,18 @@ package struct Verdict: Equatable, Sendable {
     package var isUnprocessed = false
     /// Whether new credentials, once, may be all that is needed: an access token or a provider token ran out.
     package var asksForNewCredentials = false
+    /// What in the answer decided.
+    package var evidence: Evidence
 
-    package init(_ kind: VerdictClass, code: String, hint: String? = nil, retryAfterSeconds: Int? = nil) {
+    package init(
+        _ kind: VerdictClass, code: String, hint: String? = nil, retryAfterSeconds: Int? = nil,
+        evidence: Evidence = .httpStatus
+    ) {
         self.kind = kind
         self.code = code
         self.hint = hint ?? Hint.text(for: code, kind: kind)
         self.retryAfterSeconds = retryAfterSeconds
+        self.evidence = evidence
     }
 }
 
@@ -67,9 +73,9 @@ package struct ProviderAnswer: Sendable {
     }
 
     /// Seconds the provider asks to wait; nil when it does not ask, or not in a way that can be read.
-    func secondsToWait(now: Int) -> Int? {
+    package func secondsToWait(now: Int) -> Int? {
         guard let retryAfter else { return nil }
-        let clock = date.flatMap { HTTPDate.secondsSince1970($0) } ?? now
+        let clock = date.flatMap { HTTPDate.secondsSince1970($0, now: now) } ?? now
         return RetryAfter.seconds(retryAfter, now: clock)
     }
 }
