@@ -62,7 +62,7 @@ import Testing
         ] {
             let verdict = Base.apns(status, body)
             #expect(verdict.kind == kind && verdict.retryAfterSeconds == wait, "\(status) \(body)")
-            #expect(verdict.evidence == .httpStatus)
+            #expect(verdict.evidence == (status < 200 ? .transport : .httpStatus))
         }
     }
 

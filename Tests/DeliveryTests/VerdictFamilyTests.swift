@@ -101,7 +101,7 @@ import Testing
             for status in statuses {
                 let verdict = Base.fcm(status, body)
                 #expect(verdict.kind == kind, "\(status)")
-                #expect(verdict.evidence == .httpStatus && verdict.kind != .tokenInvalid)
+                #expect(verdict.evidence == (status < 200 ? .transport : .httpStatus))
             }
         }
     }

@@ -11,13 +11,22 @@ package struct RetryPolicy: Sendable {
         self.cap = min(max(cap, self.base), 31_536_000)
     }
 
-    /// Milliseconds to wait after the given attempt has failed, counted from 1.
+    /// Answers about a message after which it fails, unless `--max-attempts` says otherwise.
+    package static let maximumAttempts = 10
+
+    /// Milliseconds to wait after the given attempt has failed, counted from 1, each equally likely.
     ///
-    /// Any value from `base` to `base · 2^attempt`, at most `cap`, is equally likely: the spread grows with each
-    /// attempt, so that messages that failed together do not come back together.
-    package func delay(attempt: Int, using generator: inout some RandomNumberGenerator) -> Int {
+    /// From `base` to `base · 2^attempt`, at most `cap`: the spread grows with each attempt, so that messages that
+    /// failed together do not come back together. After a wait that the provider asked for, in seconds, a tenth of it.
+    package func range(attempt: Int, wait: Int? = nil) -> ClosedRange<Int> {
         let doublings = min(max(attempt, 1), 32)
-        let longest = min(cap, base << doublings)
-        return Int.random(in: base * 1000...longest * 1000, using: &generator)
+        let own = base * 1000...min(cap, base << doublings) * 1000
+        guard let wait else { return own }
+        return wait * 1000 + own.lowerBound / 10...wait * 1000 + own.upperBound / 10
+    }
+
+    /// A random one of `range(attempt:wait:)`.
+    package func delay(attempt: Int, wait: Int? = nil, using generator: inout some RandomNumberGenerator) -> Int {
+        Int.random(in: range(attempt: attempt, wait: wait), using: &generator)
     }
 }

@@ -9,6 +9,8 @@ package enum Hint {
 
     static let redirect = "The provider's address answers with a redirect, which is not followed. Check the endpoint."
 
+    static let ownSettings = "libcurl cannot use our settings. Check the endpoint, the CA file and the proxy."
+
     static let proxy = "A proxy on the way asks for credentials. Check the proxy settings."
 
     static func badField(_ field: String) -> String {

@@ -43,8 +43,8 @@ extension Verdict {
         case 408, 421, 425, 429, 499: apnsAgain(code, wait, .httpStatus)
         case 500..<600: apnsAgain(code, wait ?? apnsServerWait, .httpStatus)
         case 400..<500: Verdict(.permanent, code: code)
-        // 1xx is no final status.
-        default: Verdict(.unknown, code: code)
+        // Below 200 no final status came; from 600 on it is none of HTTP.
+        default: Verdict(.unknown, code: code, evidence: status < 200 ? .transport : .httpStatus)
         }
     }
 

@@ -80,8 +80,8 @@ extension Verdict {
         case 429: return again(error.reason ?? code, status, wait, .httpStatus)
         case 408, 409, 421, 425, 499, 500..<600: return again(code, status, wait, .httpStatus)
         case 400..<500: return Verdict(.permanent, code: code)
-        // No final status of HTTP at all.
-        default: return Verdict(.unknown, code: code)
+        // Below 200 no final status came; from 600 on it is none of HTTP.
+        default: return Verdict(.unknown, code: code, evidence: status < 200 ? .transport : .httpStatus)
         }
     }
 

@@ -92,8 +92,8 @@ extension SenderMachine {
                 append(.failed, entry, verdict, httpStatus: httpStatus, now: now)
                 return
             }
-            let backoff = settings.retry.delay(attempt: held.message.attempts + 1, using: &random)
-            let delay = verdict.retryAfterSeconds.map { $0 * 1_000 + backoff / 10 } ?? backoff
+            let delay = settings.retry.delay(
+                attempt: held.message.attempts + 1, wait: verdict.retryAfterSeconds, using: &random)
             append(
                 .pending(delayMilliseconds: delay, isAttemptSpent: true), entry, verdict, httpStatus: httpStatus,
                 now: now)
@@ -163,7 +163,7 @@ extension SenderMachine {
     private mutating func requeue(_ entry: SlotTable.Entry, now: Int64) {
         var held = entry.held
         held.requeues += 1
-        if isStopping || apps[entry.app].breaker.allowance(now: now) == 0 || held.requeues > 5 {
+        if isStopping || apps[entry.app].breaker.allowance(now: now) == 0 || held.requeues > Consequence.requeues {
             release(held, now: now)
         } else {
             apps[entry.app].ready.prepend(held)

@@ -17,7 +17,7 @@ package struct MachineSettings: Sendable {
     /// The longest a result waits for others before it is recorded.
     package var recordDelay: Int64 = 20_000_000
     package var recordBatch = 500
-    package var maximumAttempts = 10
+    package var maximumAttempts = RetryPolicy.maximumAttempts
     package var retry = RetryPolicy()
 
     package init(apps: [String]) { self.apps = apps }
