@@ -3,7 +3,7 @@ package enum RetryAfter {
     /// The longest wait that is read as one: a year.
     ///
     /// Longer ones are kept to it.
-    static let longest = 31_536_000
+    package static let longest = 31_536_000
 
     /// Seconds to wait from `now` (seconds since 1970).
     ///
