@@ -21,7 +21,10 @@ import Testing
         #"{"token":"t","apns":{"payload":{"aps":{},"x":{"a":1,"a":2}}}}"#,
         #"{"token":"t","data":{"a":"1","\u0061":"2"}}"#,
         #"{"token":"t","fcm_options":{},"fcmOptions":{}}"#, #"{"token":"t","data":{"a":"\ud800"}}"#,
-        #"{"token":"t","token":null}"#, "{\"token\":\"t\",\"data\":{\"a\":\"\u{0}\"}}",
+        #"{"token":"t","token":null}"#, #"{"token":"t","apns":{"payload":{"aps":{},"x":1e400}}}"#,
+        #"{"token":"t","apns":{"payload":{"aps":{},"x":[-1E+999]}}}"#,
+        #"{"token":"t","webpush":{"notification":{"x":1\#(String(repeating: "0", count: 309))}}}"#,
+        "{\"token\":\"t\",\"data\":{\"a\":\"\u{0}\"}}",
     ])
     func `broken JSON and repeated fields are refused`(_ text: String) {
         let report = Self.check(text)

@@ -41,7 +41,7 @@ import Testing
                 == Self.published["GoogleFirebaseFcmV1AndroidNotificationV2LightSettings"])
     }
 
-    private static func describe(_ type: FieldType) -> String {
+    static func describe(_ type: FieldType) -> String {
         switch type {
         case .string: "string"
         case .boolean: "boolean"

@@ -14,6 +14,7 @@ package struct JSONError: Error, Equatable, Sendable {
         case expectedCommaOrBrace = "a ',' or '}' is expected"
         case expectedCommaOrBracket = "a ',' or ']' is expected"
         case badNumber = "not a number of RFC 8259"
+        case numberTooLarge = "a number larger than any double"
         case badEscape = "not an escape of RFC 8259"
         case controlCharacter = "a control character must be written as an escape"
         case nul = "NUL (U+0000) is not allowed"

@@ -17,7 +17,11 @@ package struct JSONScanner {
     private var depth = 0
     private var keys: [JSONKey] = []
 
-    package init() {
+    /// Whether numbers that no double can hold are refused, as FCM refuses them.
+    private let refusesHugeNumbers: Bool
+
+    package init(refusesHugeNumbers: Bool = false) {
+        self.refusesHugeNumbers = refusesHugeNumbers
         keys.reserveCapacity(Self.pairwiseLimit)
     }
 
@@ -208,7 +212,8 @@ package struct JSONScanner {
             index = endOfDigits(bytes, from: fraction)
             if index == fraction { throw JSONError(.badNumber, at: start, in: bytes) }
         }
-        if index < bytes.count && bytes[index] | 0x20 == UInt8(ascii: "e") {
+        let hasExponent = index < bytes.count && bytes[index] | 0x20 == UInt8(ascii: "e")
+        if hasExponent {
             index += 1
             if index < bytes.count && (bytes[index] == UInt8(ascii: "+") || bytes[index] == UInt8(ascii: "-")) {
                 index += 1
@@ -217,8 +222,16 @@ package struct JSONScanner {
             index = endOfDigits(bytes, from: exponent)
             if index == exponent { throw JSONError(.badNumber, at: start, in: bytes) }
         }
+        // Few numbers need the closer look.
+        if refusesHugeNumbers, hasExponent || index - start > 308, isInfinite(bytes.extracting(start..<index)) {
+            throw JSONError(.numberTooLarge, at: start, in: bytes)
+        }
         consume(index - start)
         return start..<index
+    }
+
+    private func isInfinite(_ text: Span<UInt8>) -> Bool {
+        text.withUnsafeBufferPointer { Double(String(decoding: $0, as: UTF8.self))?.isInfinite ?? false }
     }
 
     private func endOfDigits(_ bytes: Span<UInt8>, from start: Int) -> Int {

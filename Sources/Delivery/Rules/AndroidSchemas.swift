@@ -54,7 +54,7 @@ extension Schema {
     ]
 
     private static let sharedConfigFields = [
-        Field("collapse_key", .string),
+        Field("collapse_key", .string, fact: .collapseKey),
         Field("ttl", .duration, .timeToLive),
         Field("restricted_package_name", .string),
         Field("data", .stringMap(.data)),

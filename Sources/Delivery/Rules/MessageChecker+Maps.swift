@@ -33,6 +33,11 @@ extension MessageChecker {
 
     private mutating func apnsHeader(_ key: JSONKey, _ value: JSONString, _ bytes: Span<UInt8>) {
         guard let header = key.string.withContents(in: bytes, { PushHeader.APNs($0) }) else { return }
+        // Exact repetitions are refused as JSON; HTTP's names have no case, and APNs answers DuplicateHeaders.
+        if seen.appleHeaders & header.bit != 0 {
+            within(key) { $0.fail("is given twice: the names of headers have no case", bytes) }
+        }
+        seen.appleHeaders |= header.bit
         if let fault = value.withContents(in: bytes, { header.fault($0) }) {
             let found = describe(value, bytes, isSecret: false)
             return within(key) { $0.fail("\(fault); found \(found)", bytes) }

@@ -166,6 +166,7 @@ extension MessageChecker {
                 return wrong("must be written without JSON escapes", string, bytes)
             }
             report.androidTTL = (string.start, duration.wholeDigits)
+            seen.timeToLive = duration.seconds
         }
         return .set(length: string.length)
     }

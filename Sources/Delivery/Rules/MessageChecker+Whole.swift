@@ -16,6 +16,7 @@ extension MessageChecker {
         }
         checkSizes(bytes)
         checkApple(bytes)
+        checkHabits(bytes)
     }
 
     private static func field(_ name: String) -> Step? {
@@ -56,62 +57,18 @@ extension MessageChecker {
             }
         }
         if let web = seen.webData, web > most {
-            fail("data must take at most \(most) bytes\(how), takes \(web)", at: Self.field("webpush"), bytes)
+            fail("message.webpush.data", "must take at most \(most) bytes\(how), takes \(web)")
+        }
+        // What push services have to take (RFC 8030, section 7.2).
+        if seen.webNotificationLength > Self.mostBytes {
+            fail(
+                "message.webpush.notification",
+                "must take at most \(Self.mostBytes) bytes without white space, takes \(seen.webNotificationLength)")
         }
         if seen.payloadLength > Self.mostBytes {
             fail(
-                "payload must take at most \(Self.mostBytes) bytes without white space, takes \(seen.payloadLength)",
-                at: Self.field("apns"), bytes)
-        }
-    }
-
-    private mutating func checkApple(_ bytes: Span<UInt8>) {
-        let apns = Self.field("apns")
-        if (seen.hasAppleImage || seen.image > 0) && !seen.isMutable {
-            report.warnings.append(
-                PayloadIssue(
-                    field: "message.apns.payload.aps.mutable-content",
-                    reason: "is not 1: iOS shows the notification without its image"))
-        }
-        if seen.hasLiveActivity && !(seen.hasEvent && seen.hasTimestamp) {
-            report.warnings.append(
-                PayloadIssue(
-                    field: "message.apns.payload.aps",
-                    reason: "has no event and timestamp, which a Live Activity needs"))
-        }
-        guard let index = seen.pushType else { return }
-        let type = PushHeader.pushTypes[index]
-        if let topic = seen.topic, !topic.withContents(in: bytes, { ASCII.hasSuffix($0, type.topicSuffix) }) {
-            fail("headers: the topic of push type \(type.name) must end in \(type.topicSuffix)", at: apns, bytes)
-        }
-        if type.name.description == "background" { checkBackground(at: apns, bytes) }
-    }
-
-    /// A background push has priority 5, wakes the app, and shows nothing (Apple, "Pushing background updates").
-    private mutating func checkBackground(at apns: Step?, _ bytes: Span<UInt8>) {
-        if let priority = seen.priority {
-            if !priority.withContents(in: bytes, { ASCII.equal($0, "5") }) {
-                fail("headers: a background push must have apns-priority \"5\"", at: apns, bytes)
-            }
-        } else {
-            report.warnings.append(
-                PayloadIssue(
-                    field: "message.apns.headers.apns-priority",
-                    reason: "is not set: FCM sends 10, and a background push must have 5"))
-        }
-        if seen.hasAps {
-            if seen.hasAlert || seen.hasSound || seen.hasBadge {
-                fail("payload.aps: a background push must have no alert, sound or badge", at: apns, bytes)
-            }
-            if !seen.isContentAvailable {
-                fail("payload.aps: a background push must have content-available 1", at: apns, bytes)
-            }
-        }
-        if seen.hasNotification {
-            report.warnings.append(
-                PayloadIssue(
-                    field: "message.notification",
-                    reason: "is shown to people, and the APNs push type says background"))
+                "message.apns.payload",
+                "must take at most \(Self.mostBytes) bytes without white space, takes \(seen.payloadLength)")
         }
     }
 }

@@ -9,12 +9,16 @@ struct MessageChecker {
 
     static let mostIssues = 32
 
-    var scanner = JSONScanner()
+    var scanner = JSONScanner(refusesHugeNumbers: true)
     var report = MessageReport()
     var seen = MessageFacts()
     private var path: [Step] = []
 
-    init() {
+    /// Seconds until the message expires; nil when it does not, or when nobody knows.
+    let expiresIn: Int?
+
+    init(expiresIn: Int? = nil) {
+        self.expiresIn = expiresIn
         path.reserveCapacity(8)
     }
 
@@ -130,6 +134,18 @@ struct MessageChecker {
     mutating func warn(_ reason: String, _ bytes: Span<UInt8>) {
         guard report.warnings.count < Self.mostIssues else { return }
         report.warnings.append(PayloadIssue(field: describePath(nil, bytes), reason: reason))
+    }
+
+    /// Reports an error that spans several fields at the one that should change.
+    mutating func fail(_ field: String, _ reason: String) {
+        guard report.errors.count < Self.mostIssues else { return }
+        report.errors.append(PayloadIssue(field: field, reason: reason))
+    }
+
+    /// Reports a warning that spans several fields at the one that should change.
+    mutating func warn(_ field: String, _ reason: String) {
+        guard report.warnings.count < Self.mostIssues else { return }
+        report.warnings.append(PayloadIssue(field: field, reason: reason))
     }
 
     private func describePath(_ last: Step?, _ bytes: Span<UInt8>) -> String {

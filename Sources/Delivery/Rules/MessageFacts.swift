@@ -27,6 +27,11 @@ struct MessageFacts {
     var hasNotification = false
     var hasAppleImage = false
     var payloadLength = 0
+    /// Bytes of the free JSON for browsers, without white space.
+    var webNotificationLength = 0
+    /// Whole seconds of the Android time to live; nil when it is not set.
+    var timeToLive: Int?
+    var hasCollapseKey = false
     var hasAps = false
     var hasAlert = false
     var hasSound = false
@@ -41,6 +46,8 @@ struct MessageFacts {
     var pushType: Int?
     var priority: JSONString?
     var topic: JSONString?
+    /// The APNs headers with rules of their own that were met, by `PushHeader.APNs.bit`.
+    var appleHeaders: UInt8 = 0
 }
 
 extension MessageFacts {
@@ -58,6 +65,8 @@ extension MessageFacts {
         case .androidBody: androidBody = true
         case .androidImage: androidImage = true
         case .payload: payloadLength = length
+        case .webNotification: webNotificationLength = length
+        case .collapseKey: hasCollapseKey = true
         case .liveActivity: hasLiveActivity = true
         case .appleImage: hasAppleImage = true
         case .aps: hasAps = true
@@ -92,6 +101,6 @@ enum MessageFact: Sendable {
     case validateOnly, android, androidV2, notification
     case title, body, image
     case androidTitle, androidBody, androidImage
-    case payload, liveActivity, appleImage
+    case payload, liveActivity, appleImage, webNotification, collapseKey
     case aps, alert, sound, badge, contentAvailable, mutableContent, event, timestamp
 }

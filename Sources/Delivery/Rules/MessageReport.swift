@@ -59,8 +59,10 @@ package enum MessageRules {
     ///
     /// One pass over the bytes; nothing is allocated per field. Where sources differ, the stricter reading holds, so
     /// that what is accepted here is accepted by the provider.
-    package static func check(_ message: Span<UInt8>) -> MessageReport {
-        var checker = MessageChecker()
+    ///
+    /// - Parameter expiresIn: seconds until the message is of no more use, for a warning about a longer time to live.
+    package static func check(_ message: Span<UInt8>, expiresIn: Int? = nil) -> MessageReport {
+        var checker = MessageChecker(expiresIn: expiresIn)
         checker.run(.message, message)
         return checker.report
     }
@@ -68,8 +70,8 @@ package enum MessageRules {
     /// Checks the whole body of a request: `{"message": …, "validate_only": …}`.
     ///
     /// Offsets in the result count from the start of the body.
-    package static func checkRequest(_ body: Span<UInt8>) -> RequestReport {
-        var checker = MessageChecker()
+    package static func checkRequest(_ body: Span<UInt8>, expiresIn: Int? = nil) -> RequestReport {
+        var checker = MessageChecker(expiresIn: expiresIn)
         checker.run(.request, body)
         return RequestReport(
             report: checker.report, message: checker.seen.message, isValidateOnly: checker.seen.isValidateOnly)

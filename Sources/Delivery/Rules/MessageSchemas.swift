@@ -53,7 +53,7 @@ extension Schema {
             [
                 Field("headers", .stringMap(.webpushHeaders)),
                 Field("data", .stringMap(.data)),
-                Field("notification", .structure(.webNotification)),
+                Field("notification", .structure(.webNotification), fact: .webNotification),
                 Field("fcm_options", .message(.webpushFcmOptions)),
             ]),
         Schema(

@@ -12,7 +12,7 @@ enum PushHeader {
     static let longestCollapseID = 64
 
     /// The APNs headers with rules of their own.
-    enum APNs: CaseIterable {
+    enum APNs: UInt8, CaseIterable {
         case priority, expiration, collapseID, pushType, id, topic
 
         private var name: StaticString {
@@ -25,6 +25,9 @@ enum PushHeader {
             case .topic: "apns-topic"
             }
         }
+
+        /// One bit for each header.
+        var bit: UInt8 { 1 << rawValue }
 
         /// The header of this name in any case, as HTTP reads names.
         init?(_ name: Span<UInt8>) {

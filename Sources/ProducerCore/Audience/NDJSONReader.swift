@@ -7,57 +7,36 @@ import Operations
 struct NDJSONReader: AudienceReader {
     let columns: [String]
     private let names: [[UInt8]]
-    private var input: ByteReader
-    private var line = 0
-    private var text: [UInt8] = []
+    private var lines: LineReader
     private var path: [UInt8] = []
 
     /// An audience whose rows have these fields.
     init(_ source: ByteReader, columns: [String]) {
         self.columns = columns
         names = columns.map { Array($0.utf8) }
-        input = source
+        lines = LineReader(source, limit: AudienceLimits.row)
     }
 
-    var bytesTaken: Int { input.bytesBefore + input.position }
+    var bytesTaken: Int { lines.bytesTaken }
+
+    private var text: [UInt8] { lines.bytes }
 
     mutating func next(into row: inout TemplateRow) throws(Failure) -> AudienceRow {
         repeat {
-            guard try readLine() else { return .end }
-            guard text.count <= AudienceLimits.row else {
+            guard try lines.next() else { return .end }
+            guard !lines.isTooLong else {
                 return .refused(
-                    line: line, reason: "longer than \(AudienceLimits.row >> 20) MiB", input: storable(text[...]))
+                    line: lines.number, reason: "longer than \(AudienceLimits.row >> 20) MiB", input: storable(text[...]))
             }
-        } while text.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
+        } while lines.isBlank
         row.reset()
         for _ in names {
             row.starts.append(-1)
             row.ends.append(-1)
         }
         let fault = fault(into: &row)
-        guard let fault else { return .row(line: line) }
-        return .refused(line: line, reason: fault, input: storable(text[...]))
-    }
-
-    /// Reads a line into `text`, without its end; `false` at the end of the input.
-    ///
-    /// Of a line that is too long only as much is kept as shows that it is.
-    private mutating func readLine() throws(Failure) -> Bool {
-        text.removeAll(keepingCapacity: true)
-        guard try input.hasByte() else { return false }
-        line += 1
-        while try input.hasByte() {
-            let start = input.position
-            let piece = input.buffer[start...]
-            let end = piece.withUnsafeBufferPointer { $0.firstIndex(of: UInt8(ascii: "\n")) }.map { $0 + start }
-            if text.count <= AudienceLimits.row {
-                text.append(contentsOf: input.buffer[start..<(end ?? input.buffer.count)])
-            }
-            input.position = end.map { $0 + 1 } ?? input.buffer.count
-            if end != nil { break }
-        }
-        if line == 1 && text.starts(with: [0xEF, 0xBB, 0xBF]) { text.removeFirst(3) }
-        return true
+        guard let fault else { return .row(line: lines.number) }
+        return .refused(line: lines.number, reason: fault, input: storable(text[...]))
     }
 
     /// Reads the line's object into the row; why it cannot be used, if so.
