@@ -2,7 +2,7 @@ import Operations
 
 /// The program behind `todoke`: finds the subcommand and runs it.
 package enum Operator {
-    static let commands: [Subcommand] = [.migrate, .explain]
+    static let commands: [Subcommand] = [.migrate, .lint, .explain]
 
     /// Gives back the process's exit code; `arguments` starts with the program's own name.
     package static func run(arguments: [String], environment: [String: String]) -> Int32 {
@@ -27,7 +27,7 @@ package enum Operator {
                 StandardStream.error.writeLine("todoke: \(unknown(name).line)")
                 return ExitCode.usage.rawValue
             }
-            let context = Subcommand.Context(program: program)
+            let context = Subcommand.Context(program: program, environment: environment)
             return Program.run(
                 command.options, arguments: ["todoke \(name)"] + rest.dropFirst(), environment: environment
             ) { try command.run($0, context) }

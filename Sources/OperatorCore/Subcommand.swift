@@ -6,6 +6,8 @@ struct Subcommand: Sendable {
     struct Context: Sendable {
         /// The program as it was called, from which its files are found.
         let program: String
+        /// The process's environment.
+        let environment: [String: String]
     }
 
     let name: String

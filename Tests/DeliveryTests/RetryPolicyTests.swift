@@ -3,6 +3,12 @@ import Testing
 @testable import Delivery
 
 @Suite struct RetryPolicyTests {
+    @Test(arguments: [(0, 10), (9, 10), (10, 10), (30, 30)])
+    func `a provider that asks for less than the base gets the base`(_ asked: Int, _ seconds: Int) {
+        #expect(RetryPolicy().range(attempt: 1, wait: asked) == seconds * 1000 + 1000...seconds * 1000 + 2000)
+        #expect(RetryPolicy(base: 0).range(attempt: 1, wait: asked) == asked * 1000...asked * 1000)
+    }
+
     @Test(arguments: [
         (-1, 20_000), (0, 20_000), (1, 20_000), (2, 40_000), (3, 80_000), (8, 2_560_000), (9, 3_600_000),
         (64, 3_600_000), (Int.max, 3_600_000),

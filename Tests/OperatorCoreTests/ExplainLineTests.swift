@@ -108,46 +108,14 @@ import Testing
 
     // MARK: Lines
 
-    private static func lines(_ bytes: [UInt8]) throws -> [InputLines.Line] {
-        try ExplainSupport.withFile(bytes) { path in
-            let input = try InputLines(path, option: "batch")
-            var lines: [InputLines.Line] = []
-            while let line = try input.next(idle: {}) { lines.append(line) }
-            #expect(try input.next(idle: {}) == nil, "the end stays the end")
-            return lines
-        }
-    }
-
-    @Test(
-        arguments: [
-            ("", []), ("a", ["a"]), ("a\n", ["a"]), ("a\nb", ["a", "b"]), ("\n", [""]), ("\n\na\r\n", ["", "", "a\r"]),
-        ] as [(String, [String])])
-    func linesEndWhereTheyEnd(_ text: String, _ lines: [String]) throws {
-        #expect(try Self.lines(Array(text.utf8)) == lines.map { .text(Array($0.utf8)) })
-    }
-
-    @Test func aLineMaySpanPiecesAndOneThatIsTooLongIsPassedOver() throws {
-        let long = [UInt8](repeating: 0x61, count: 200_000)
-        let tooLong = [UInt8](repeating: 0x62, count: InputLines.longest + 1)
-        let all = long + [0x0A] + tooLong + [0x0A] + long + [0x0A] + tooLong
-        #expect(try Self.lines(all) == [.text(long), .tooLong, .text(long), .tooLong])
+    @Test func linesThatAreTooLongOrBlankDoNotEndIt() throws {
         let batch = ExplainBatch(defaults: .init(now: 0), isJSON: true)
-        #expect(batch.explain(.tooLong, number: 1) == .failure(LineFault(reason: "longer than 8 MiB")))
-    }
-
-    @Test func aMarkOfByteOrderAndBlankLinesAreSkipped() {
-        let batch = ExplainBatch(defaults: .init(now: 0), isJSON: false)
-        #expect(
-            batch.explain(.text([]), number: 2) == nil && batch.explain(.text(Array(" \t\r".utf8)), number: 1) == nil)
-        let marked = InputLines.Line.text([0xEF, 0xBB, 0xBF] + Array(#"{"status":404}"#.utf8))
-        guard case .success(let text)? = batch.explain(marked, number: 1) else {
-            Issue.record("not explained")
-            return
-        }
-        #expect(text.hasPrefix("1: permanent: HTTP_404 (FCM, HTTP 404)"))
-        guard case .failure? = batch.explain(marked, number: 2) else {
-            Issue.record("a mark inside is no mark")
-            return
+        let tooLong = [UInt8](repeating: 0x62, count: ExplainBatch.longestLine + 1)
+        let text = Array("\u{FEFF}{\"status\":404}\n \t\r\n".utf8) + tooLong + Array("\n{\"status\":503}".utf8)
+        try ExplainSupport.withFile(text) { path in
+            let file = try InputFile(path, option: "batch")
+            let failure = #expect(throws: Failure.self) { try batch.run(file, StandardStream.output) }
+            #expect(failure?.what == "1 of 4 lines cannot be explained, the first is line 3")
         }
     }
 
@@ -171,10 +139,9 @@ import Testing
                 default: line.insert(contentsOf: seed[random(seed.count)...].prefix(random(9)), at: index)
                 }
             }
-            switch batch.explain(.text(line), number: 1) {
-            case .success(let text)?: #expect((try? JSONValue.parse(Array(text.utf8).span)) != nil)
-            case .failure(let fault)?: #expect(!fault.reason.isEmpty)
-            case nil: break
+            switch batch.explain(line, number: 1) {
+            case .success(let text): #expect((try? JSONValue.parse(Array(text.utf8).span)) != nil)
+            case .failure(let fault): #expect(!fault.reason.isEmpty)
             }
         }
     }

@@ -25,13 +25,12 @@ enum ExplainSupport {
     /// What a line of a batch comes to, as an object; throws why it cannot be explained.
     static func json(_ line: String, provider: AnswerCase.Provider = .fcm) throws -> JSONValue {
         let batch = ExplainBatch(defaults: .init(provider: provider, now: now), isJSON: true)
-        let result = try #require(batch.explain(.text(Array(line.utf8)), number: 1))
-        return try JSONValue.parse(Array(try result.get().utf8).span)
+        return try JSONValue.parse(Array(try batch.explain(Array(line.utf8), number: 1).get().utf8).span)
     }
 
     static func fault(_ line: String) -> LineFault? {
         let batch = ExplainBatch(defaults: .init(now: now), isJSON: true)
-        if case .failure(let fault)? = batch.explain(.text(Array(line.utf8)), number: 1) { return fault }
+        if case .failure(let fault) = batch.explain(Array(line.utf8), number: 1) { return fault }
         return nil
     }
 
@@ -75,9 +74,9 @@ enum ExplainSupport {
     @Test func aBadLineIsToldInItsPlaceAndTheRestGoesOn() throws {
         let input = "{\"status\":404}\nnonsense\n\n{\"status\":503}\n{\"status\":1}"
         try ExplainSupport.withFile(input.utf8) { path in
-            let lines = try InputLines(path, option: "batch")
+            let file = try InputFile(path, option: "batch")
             let batch = ExplainBatch(defaults: .init(now: ExplainSupport.now), isJSON: true)
-            let failure = #expect(throws: Failure.self) { try batch.run(lines, StandardStream.output) }
+            let failure = #expect(throws: Failure.self) { try batch.run(file, StandardStream.output) }
             #expect(failure?.exit == .data)
             #expect(failure?.what == "2 of 5 lines cannot be explained, the first is line 2")
             #expect(Self.run("--batch", path) == ExitCode.data.rawValue)

@@ -54,5 +54,8 @@ package struct JSONError: Error, Equatable, Sendable {
 }
 
 extension JSONError: CustomStringConvertible {
+    /// What is wrong and where; the line is left out where the text has but one as far as that.
+    var inOneLine: String { line == 1 ? "column \(column): \(problem.rawValue)" : description }
+
     package var description: String { "line \(line), column \(column): \(problem.rawValue)" }
 }

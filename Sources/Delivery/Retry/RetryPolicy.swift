@@ -17,12 +17,14 @@ package struct RetryPolicy: Sendable {
     /// Milliseconds to wait after the given attempt has failed, counted from 1, each equally likely.
     ///
     /// From `base` to `base · 2^attempt`, at most `cap`: the spread grows with each attempt, so that messages that
-    /// failed together do not come back together. After a wait that the provider asked for, in seconds, a tenth of it.
+    /// failed together do not come back together. After a wait that the provider asked for, in seconds, a tenth of it; one
+    /// shorter than `base` counts as `base`, since FCM asks for that much before any retry.
     package func range(attempt: Int, wait: Int? = nil) -> ClosedRange<Int> {
         let doublings = min(max(attempt, 1), 32)
         let own = base * 1000...min(cap, base << doublings) * 1000
         guard let wait else { return own }
-        return wait * 1000 + own.lowerBound / 10...wait * 1000 + own.upperBound / 10
+        let asked = max(wait, base) * 1000
+        return asked + own.lowerBound / 10...asked + own.upperBound / 10
     }
 
     /// A random one of `range(attempt:wait:)`.

@@ -27,9 +27,10 @@ struct MessageChecker {
         if id != .request { path.append(.field(.request, 0)) }
         do throws(JSONError) {
             guard try scanner.nextKind(bytes) == .object else {
-                fail("must be an object; found \(describeNext(bytes, isSecret: false))", bytes)
+                let found = describeNext(bytes, isSecret: false)
                 try scanner.skipValue(bytes)
-                return try scanner.finish(bytes)
+                try scanner.finish(bytes)
+                return fail("must be an object; found \(found)", bytes)
             }
             try nested(id, bytes)
             try scanner.finish(bytes)
@@ -38,7 +39,7 @@ struct MessageChecker {
             checkWhole(bytes)
         } catch {
             // What came before the broken place was checked; what comes after it cannot be.
-            fail("is not acceptable JSON: \(error)", bytes)
+            fail("is not acceptable JSON: \(error.inOneLine)", bytes)
         }
     }
 

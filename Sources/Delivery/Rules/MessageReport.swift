@@ -67,6 +67,22 @@ package enum MessageRules {
         return checker.report
     }
 
+    /// Whether the object is the body of a request and not a message: it has a key that only that one knows.
+    package static func isRequest(_ body: Span<UInt8>) -> Bool {
+        var scanner = JSONScanner()
+        do throws(JSONError) {
+            guard try scanner.nextKind(body) == .object else { return false }
+            var members = try scanner.openObject(body)
+            while let key = try scanner.nextKey(body, &members) {
+                if Schema.all[SchemaID.request.rawValue].index(of: key, in: body) != nil { return true }
+                try scanner.skipValue(body)
+            }
+        } catch {
+            // What it is has not been seen before the broken place.
+        }
+        return false
+    }
+
     /// Checks the whole body of a request: `{"message": …, "validate_only": …}`.
     ///
     /// Offsets in the result count from the start of the body.

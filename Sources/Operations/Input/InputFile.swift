@@ -7,6 +7,7 @@
 /// A file or standard input, open for reading.
 package final class InputFile {
     private let descriptor: Int32
+    private var isAtEnd = false
     /// What it is called in messages.
     package let name: String
     /// Bytes, where it is a regular file.
@@ -39,19 +40,25 @@ package final class InputFile {
         }
     }
 
-    /// Its bytes, a piece at a time.
-    package var bytes: ByteReader {
-        ByteReader { (buffer) throws(Failure) in try self.read(into: &buffer) }
+    /// Its bytes, a piece at a time; `willRead` runs before each read, which may wait.
+    package func bytes(willRead: @escaping () -> Void = {}) -> ByteReader {
+        ByteReader { (buffer) throws(Failure) in
+            willRead()
+            try self.read(into: &buffer)
+        }
     }
 
     deinit { if descriptor > 0 { close(descriptor) } }
 
     /// Reads the next bytes, at most as many as the buffer was made for; none at the end.
     package func read(into bytes: inout [UInt8], atMost count: Int = ByteReader.pieceBytes) throws(Failure) {
+        // A terminal goes on after its end.
+        guard !isAtEnd else { return bytes.removeAll() }
         if bytes.count < count { bytes.append(contentsOf: repeatElement(0, count: count - bytes.count)) }
         while true {
             let got = bytes.withUnsafeMutableBytes { readOnce(descriptor, $0) }
             if got >= 0 {
+                isAtEnd = got == 0
                 bytes.removeLast(bytes.count - got)
                 return
             }
@@ -60,6 +67,19 @@ package final class InputFile {
                     .data, "cannot read \(name): \(String(cString: strerror(errno)))", remedy: "run it again")
             }
         }
+    }
+
+    /// The beginning of a file, at most `limit` bytes.
+    package static func beginning(_ path: String, option: String, limit: Int) throws(Failure) -> [UInt8] {
+        let file = try InputFile(path, option: option)
+        var whole: [UInt8] = []
+        var piece: [UInt8] = []
+        while whole.count < limit {
+            try file.read(into: &piece)
+            if piece.isEmpty { break }
+            whole += piece.prefix(limit - whole.count)
+        }
+        return whole
     }
 
     /// A whole small file, such as a template.

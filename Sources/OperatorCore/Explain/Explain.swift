@@ -61,8 +61,8 @@ extension Subcommand {
             let explanation = Explanation(given)
             StandardStream.output.write(options.isSet("json") ? explanation.json().text + "\n" : explanation.text)
         case .batch(let path, let defaults):
-            let lines = try InputLines(path, option: "batch")
-            try ExplainBatch(defaults: defaults, isJSON: options.isSet("json")).run(lines, StandardStream.output)
+            let file = try InputFile(path, option: "batch")
+            try ExplainBatch(defaults: defaults, isJSON: options.isSet("json")).run(file, StandardStream.output)
         }
         return .ok
     }

@@ -46,7 +46,7 @@ enum ExplainRequest {
             let headers = try Self.headers(options)
             var body: [UInt8] = []
             if let path = options.string("body") {
-                body = try InputLines(path, option: "body").rest(limit: AnswerCase.keptBody)
+                body = try InputFile.beginning(path, option: "body", limit: AnswerCase.keptBody)
             }
             given.answer = AnswerCase.answer(status: status, headers: headers, body: body)
         }

@@ -26,7 +26,8 @@ struct NDJSONReader: AudienceReader {
             guard try lines.next() else { return .end }
             guard !lines.isTooLong else {
                 return .refused(
-                    line: lines.number, reason: "longer than \(AudienceLimits.row >> 20) MiB", input: storable(text[...]))
+                    line: lines.number, reason: "longer than \(AudienceLimits.row >> 20) MiB",
+                    input: storable(text[...]))
             }
         } while lines.isBlank
         row.reset()
