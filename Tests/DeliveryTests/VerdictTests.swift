@@ -199,4 +199,14 @@ import Testing
             }
         }
     }
+
+    @Test(arguments: [#""field":"","#, ""])
+    func `a violation without a field is no field to correct`(_ field: String) {
+        let body =
+            #"{"error":{"code":400,"status":"INVALID_ARGUMENT","details":[{"@type":"type.googleapis.com/google.rpc"#
+            + #".BadRequest","fieldViolations":[{\#(field)"description":"Invalid JSON payload received."}]}]}}"#
+        let verdict = Verdict.fcm(ProviderAnswer(status: 400, body: Array(body.utf8)), now: 0)
+        #expect(verdict.kind == .payload)
+        #expect(verdict.hint.hasPrefix("FCM refused the message without naming a field."))
+    }
 }

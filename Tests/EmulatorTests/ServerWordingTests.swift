@@ -68,4 +68,32 @@ import Testing
         let violation = ServerWording(message: bytes.span).violation(issue)
         #expect(violation.description.hasPrefix("Invalid JSON payload received."))
     }
+
+    @Test(arguments: [
+        (
+            #"{"token":"t","apns":{"payload":{"aps":{"alert":"\#(String(repeating: "a", count: 4096))"}}}}"#,
+            "iOS message is too big"
+        ),
+        (
+            #"{"token":"t","android":{"data":{"k":"\#(String(repeating: "a", count: 4096))"}}}"#,
+            "Android message is too big"
+        ),
+        (
+            #"{"token":"t","data":{"k":"\#(String(repeating: "a", count: 4096))"}}"#,
+            "Message is too large. The maximum is 4K (4096 bytes)."
+        ),
+    ])
+    func `what is too big is called so`(_ text: String, _ description: String) throws {
+        let message = Array(text.utf8)
+        let issue = try #require(MessageRules.check(message.span).errors.first)
+        #expect(ServerWording(message: message.span).violation(issue).description == description)
+    }
+
+    @Test func `a violation by the text as a whole names no field`() throws {
+        var body: [UInt8] = []
+        SendRefusal.invalid([("", "Invalid JSON payload received."), ("message.topic", "x")]).error.write(to: &body)
+        let details = try JSONValue.parse(body.span)["error"]?["details"]?.arrayValue
+        let violations = details?.first?["fieldViolations"]?.arrayValue ?? []
+        #expect(violations.map { $0["field"]?.stringValue } == [nil, "message.topic"])
+    }
 }

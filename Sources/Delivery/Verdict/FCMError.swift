@@ -41,7 +41,8 @@ struct FCMError {
                 reason = reason ?? detail["reason"]?.word
             } else if type.hasSuffix("google.rpc.BadRequest") {
                 for violation in detail["fieldViolations"]?.arrayValue ?? [] {
-                    guard let field = violation["field"]?.stringValue else { continue }
+                    // What is wrong with the text as a whole comes without a field, or with an empty one.
+                    guard let field = violation["field"]?.stringValue, !field.isEmpty else { continue }
                     violations.append((field, violation["description"]?.stringValue ?? ""))
                 }
             }

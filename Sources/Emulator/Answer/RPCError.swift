@@ -38,7 +38,10 @@ extension RPCError.Detail {
                     "fieldViolations",
                     .array(
                         violations.map {
-                            .members([("field", .string($0.field)), ("description", .string($0.description))])
+                            // A violation by the text as a whole names no field.
+                            .members(
+                                ($0.field.isEmpty ? [] : [("field", .string($0.field))])
+                                    + [("description", .string($0.description))])
                         })
                 ),
             ])

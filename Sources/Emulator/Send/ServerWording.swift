@@ -52,7 +52,7 @@ struct ServerWording {
     private static func size(_ field: String) -> Violation {
         switch field {
         case "message.android", "message.android_v2": (field, "Android message is too big")
-        case "message.apns": (field, "iOS message is too big")
+        case "message.apns", "message.apns.payload": (field, "iOS message is too big")
         default: (field, "Message is too large. The maximum is 4K (4096 bytes).")
         }
     }
