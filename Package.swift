@@ -32,6 +32,21 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], resources: [Reso
         swiftSettings: strict)
 }
 
+/// The fuzz targets are built only where they are asked for, with flags of their own: see `deploy/lib/fuzz.sh`.
+let fuzzing: [Target] =
+    Context.environment["TODOKE_FUZZ"] == nil
+    ? []
+    : [
+        .systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"),
+        .executableTarget(
+            name: "todoke-fuzz",
+            dependencies: [
+                "Delivery", "Operations", "Postgres", "Queue", "Curl", "Signing", "ProducerCore", "SenderCore",
+                "OperatorCore", "Emulator", "CCurl", "CLibFuzzer",
+            ],
+            path: "Tests/Fuzz", exclude: ["CLibFuzzer", "Corpus", "Dictionaries"], swiftSettings: strict),
+    ]
+
 let package = Package(
     name: "todoke",
     products: [
@@ -89,6 +104,6 @@ let package = Package(
         tests("OperatorCoreTests", ["OperatorCore", "Operations", "Postgres", "Delivery"]),
         tests("EmulatorTests", ["Emulator", "Signing"]),
         tests("EndToEndTests", ["Postgres"]),
-    ],
+    ] + fuzzing,
     swiftLanguageModes: [.v6]
 )

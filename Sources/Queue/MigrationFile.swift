@@ -21,7 +21,11 @@ package struct MigrationFile: Equatable, Sendable {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let start = "INSERT INTO todoke.migrations (version, name, digest) VALUES (\(version), '\(name)', '"
         guard let last = lines.dropLast().last, lines.last?.isEmpty == true,
-            last.hasPrefix(start), last.hasSuffix("');"), last.utf8.count == start.utf8.count + 67
+            last.hasPrefix(start), last.hasSuffix("');"), last.utf8.count == start.utf8.count + 67,
+            last.utf8.dropFirst(start.utf8.count).prefix(64).allSatisfy({ byte in
+                (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                    || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
+            })
         else {
             throw Failure(
                 .configuration, "the migration \(name) does not end by recording itself",

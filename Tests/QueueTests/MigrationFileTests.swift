@@ -25,6 +25,8 @@ import Testing
     @Test(arguments: [
         "", "\n", "SELECT 1;\n", text(version: 3, name: "0002_tables.sql"), text(version: 2, name: "0002_other.sql"),
         text(version: 2, name: "0002_tables.sql", digest: "abc"),
+        text(version: 2, name: "0002_tables.sql", digest: String(repeating: "g", count: 64)),
+        text(version: 2, name: "0002_tables.sql", digest: String(repeating: "a", count: 61) + "\u{FFFD}"),
         text(version: 2, name: "0002_tables.sql") + "SELECT 2;\n",
         String(text(version: 2, name: "0002_tables.sql").dropLast()),
     ])

@@ -40,6 +40,16 @@ import Testing
         #expect(failure?.exit == .configuration)
     }
 
+    @Test(arguments: [("authorized_user", true), ("-----BEGIN PRIVATE KEY-----", false), ("a\nb", false)])
+    func anotherTypeIsShownOnlyWhereItIsAWord(type: String, isShown: Bool) throws {
+        let json = try file { members in
+            members.removeAll { $0.0 == "type" }
+            members.append(("type", type))
+        }
+        let failure = #expect(throws: Failure.self) { try ServiceAccount(json: json, path: "key.json") }
+        #expect(failure?.what.contains(type) == isShown)
+    }
+
     @Test func aGarbledKeyIsRefusedWithoutShowingIt() throws {
         let json = try file { members in
             members.removeAll { $0.0 == "private_key" }
@@ -53,6 +63,7 @@ import Testing
         (200, #"{"access_token":"t","expires_in":3599}"#, 3_599),
         (200, #"{"access_token":"t","expires_in":"120"}"#, 120),
         (200, #"{"access_token":"t"}"#, 3_600),
+        (200, #"{"access_token":"t","expires_in":9223372036854775807}"#, 86_400),
     ])
     func tokensComeWithTheirLife(status: Int, body: String, lifetime: Int) {
         guard case .token("t", lifetime) = TokenAnswer.judge(status: status, body: Array(body.utf8)) else {

@@ -32,7 +32,12 @@ struct ServiceAccount {
             return text
         }
         let type = try member("type")
-        guard type == "service_account" else { throw malformed("its type is \"\(type)\"") }
+        guard type == "service_account" else {
+            // Nothing of a file that is something else goes into an error, but a word such as "authorized_user".
+            let isWord =
+                type.utf8.count <= 40 && type.utf8.allSatisfy { $0 == UInt8(ascii: "_") || ($0 | 0x20) &- 0x61 < 26 }
+            throw malformed(isWord ? "its type is \"\(type)\"" : "its type is no service_account")
+        }
         clientEmail = try member("client_email")
         privateKeyID = try member("private_key_id")
         tokenURL = try member("token_uri")

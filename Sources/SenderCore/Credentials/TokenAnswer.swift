@@ -7,6 +7,9 @@ enum TokenAnswer {
     case token(String, lifetimeSeconds: Int)
     case failure(Failure)
 
+    /// The longest life that is believed, in seconds: a day, where Google's longest is twelve hours.
+    static let longestLife = 86_400
+
     /// Judges status and body.
     ///
     /// Only what Google documents as passing counts as unavailable; the rest is configuration.
@@ -24,7 +27,7 @@ enum TokenAnswer {
                 case .number(let text)?, .string(let text)?: Int(text)
                 default: nil
                 }
-            return .token(token, lifetimeSeconds: max(1, lifetime ?? 3_600))
+            return .token(token, lifetimeSeconds: min(max(1, lifetime ?? 3_600), longestLife))
         }
         var code = "HTTP \(status)"
         var description = ""
