@@ -8,9 +8,10 @@ quickstart_packages=(
     pkg-config=pkg-config psql=postgresql-client
 )
 # shellcheck disable=SC2034
-# Besides for the tests: third-party HTTP/2 programs and the checker of these scripts.
+# Besides for the tests: third-party clients and servers, and the checker of these scripts. Where no python3 can make
+# environments, deploy/test adds python3-venv.
 test_packages=(
-    h2load=nghttp2-client nghttpd=nghttp2-server curl=curl shellcheck=shellcheck
+    h2load=nghttp2-client nghttpd=nghttp2-server curl=curl openssl=openssl shellcheck=shellcheck
 )
 
 as_root() {
