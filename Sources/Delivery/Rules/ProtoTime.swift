@@ -40,6 +40,8 @@ enum ProtoTime {
     }
 
     /// Whether the text is a timestamp such as `2014-10-02T15:01:23.045123456Z` or with an offset such as `+09:00`.
+    ///
+    /// In UTC it must lie in the years 1 to 9999, which is all that protobuf's Timestamp holds.
     static func isTimestamp(_ text: Span<UInt8>) -> Bool {
         guard text.count >= 20,
             let year = number(text, 0, 4), let month = number(text, 5, 2), let day = number(text, 8, 2),
@@ -63,8 +65,14 @@ enum ProtoTime {
             text[index + 3] == UInt8(ascii: ":"),
             let offsetHour = number(text, index + 1, 2), let offsetMinute = number(text, index + 4, 2)
         else { return false }
-        return offsetHour < 24 && offsetMinute < 60
+        guard offsetHour < 24, offsetMinute < 60 else { return false }
+        let offset = (offsetHour * 60 + offsetMinute) * (text[index] == UInt8(ascii: "+") ? 60 : -60)
+        let days = CivilDate.daysSince1970(year: year, month: month, day: day)
+        return timestamps.contains(days * 86_400 + hour * 3600 + minute * 60 + second - offset)
     }
+
+    /// From 0001-01-01T00:00:00Z to 9999-12-31T23:59:59Z, in seconds since 1970.
+    private static let timestamps = -62_135_596_800...253_402_300_799
 
     private static func number(_ text: Span<UInt8>, _ start: Int, _ length: Int) -> Int? {
         ASCII.saturatingInteger(text.extracting(start..<start + length))
