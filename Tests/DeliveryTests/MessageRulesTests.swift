@@ -40,6 +40,16 @@ import Testing
         #expect(report.errors.first?.reason == "is not acceptable JSON: column 27: not valid UTF-8")
     }
 
+    @Test func `what was found stays on one line and moves no cursor`() throws {
+        // CSI of ECMA-48 in one character, line ends of Unicode, and a mark that turns what follows around.
+        let hostile = #"\u001b\u009b31m\u0085\u2028\u2029\u202e\u200b"#
+        let report = Self.check(#"{"token":"t","\#(hostile)":1,"android":{"priority":"\#(hostile)"}}"#)
+        let replaced = String(repeating: "\u{FFFD}", count: 2) + "31m" + String(repeating: "\u{FFFD}", count: 5)
+        #expect(report.errors.map(\.field) == ["message." + replaced, "message.android.priority"])
+        #expect(try #require(report.errors.last).reason.hasSuffix("; found \"\(replaced)\""))
+        #expect(Self.errors(#""é😀":1"#) == ["message.é😀"])
+    }
+
     @Test func `escaped names are the same names`() {
         #expect(Self.check(#"{"\u0074oken":"t","\u0061ndroid":{"ttl":"1s"}}"#).isValid)
         #expect(!Self.accepts(#""data":{"\u0066rom":"x"}"#))

@@ -94,6 +94,12 @@ enum LintSupport {
         #expect(try LintSupport.line(#"{"topic":"a","android":{"collapse_key":"k"}}"#, isQuiet: true) != nil)
     }
 
+    @Test func `the name of a file cannot pass for output`() throws {
+        let form = LintForm(isJSON: false, isQuiet: false, namesFile: false, hasColour: false)
+        let result = try LintSupport.lint(#"{"topic":"a"}"#)
+        #expect(form.line(for: result, path: "a\n\u{1B}[31mb.ndjson") == "a??[31mb.ndjson:1: valid")
+    }
+
     @Test func `a token is not repeated`() throws {
         let line = try #require(try LintSupport.line(#"{"token":["secret-token"],"fid":"secret-fid","topic":"a b"}"#))
         #expect(!line.contains("secret"))

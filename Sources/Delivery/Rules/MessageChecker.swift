@@ -188,12 +188,16 @@ struct MessageChecker {
         return "\"" + Self.shortened(string.text(in: bytes), to: 32) + "\""
     }
 
+    /// The beginning of a text without what ends a line or steers a terminal, in any reader's eyes.
     private static func shortened(_ text: String, to limit: Int) -> String {
         var result = ""
         var count = 0
         for scalar in text.unicodeScalars {
             if count == limit { return result + "…" }
-            result.unicodeScalars.append(scalar.value < 0x20 || scalar.value == 0x7F ? "\u{FFFD}" : scalar)
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator: result += "\u{FFFD}"
+            default: result.unicodeScalars.append(scalar)
+            }
             count += 1
         }
         return result

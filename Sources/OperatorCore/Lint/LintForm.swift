@@ -16,7 +16,7 @@ struct LintForm {
 
     private func text(_ result: LintResult, _ path: String) -> String {
         func list(_ issues: [PayloadIssue]) -> String { issues.map(\.description).joined(separator: "; ") }
-        var line = "\(path):\(result.line): "
+        var line = "\(printable(path)):\(result.line): "
         line += result.isValid ? painted("valid", 32) : painted("invalid", 31) + ": " + list(result.errors)
         if !result.warnings.isEmpty { line += "; " + painted("warning", 33) + ": " + list(result.warnings) }
         return line
