@@ -50,6 +50,13 @@ import Testing
         #expect(Self.errors(#""é😀":1"#) == ["message.é😀"])
     }
 
+    @Test func `a target of the wrong type is one error, not also a missing one`() {
+        for text in [#"{"topic":5}"#, #"{"fid":null,"token":["a"]}"#, #"{"condition":{}}"#] {
+            #expect(Self.check(text).errors.count == 1, "\(text)")
+        }
+        #expect(Self.check(#"{"topic":null}"#).errors.map(\.field) == ["message"])
+    }
+
     @Test func `escaped names are the same names`() {
         #expect(Self.check(#"{"\u0074oken":"t","\u0061ndroid":{"ttl":"1s"}}"#).isValid)
         #expect(!Self.accepts(#""data":{"\u0066rom":"x"}"#))

@@ -223,6 +223,7 @@ extension MessageChecker {
     mutating func mismatch(
         _ field: Field, _ allowed: String, _ bytes: Span<UInt8>
     ) throws(JSONError) -> Outcome {
+        if case .target = field.rule { seen.hasMistypedTarget = true }
         fail("\(allowed); found \(describeNext(bytes, isSecret: field.isSecret))", bytes)
         try scanner.skipValue(bytes)
         return .wrong

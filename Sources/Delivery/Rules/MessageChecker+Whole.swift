@@ -26,6 +26,7 @@ extension MessageChecker {
     private mutating func checkTarget(_ bytes: Span<UInt8>) {
         let allowed = "must have exactly one of token, fid, topic, condition"
         switch seen.targets.count {
+        case 0 where seen.hasMistypedTarget: break
         case 0: fail("\(allowed); has none", bytes)
         case 1:
             let (kind, string) = seen.targets[0]

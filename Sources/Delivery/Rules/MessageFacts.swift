@@ -6,6 +6,8 @@ struct MessageFacts {
 
     /// Targets that are given and not null, in order.
     var targets: [(kind: TargetKind, string: JSONString)] = []
+    /// Whether one is given that is no string at all, which has been reported.
+    var hasMistypedTarget = false
 
     /// Σ bytes(key) + bytes(value) of each data map; nil when there is none.
     var data: Int?
