@@ -47,10 +47,17 @@ import Testing
         (#""apns":{"headers":{"apns-priority":"10"}}"#, true), (#""apns":{"headers":{"apns-priority":"5"}}"#, false),
         (#""notification":{"title":"a"},"apns":{"headers":{"apns-priority":"10"}}"#, false),
         (#""apns":{"headers":{"apns-priority":"10"},"payload":{"aps":{"alert":"a"}}}"#, false),
+        (#""apns":{"headers":{"apns-priority":"10"},"payload":{"aps":{"badge":1}}}"#, false),
+        (#""apns":{"headers":{"apns-priority":"10"},"payload":{"aps":{"sound":"a"}}}"#, false),
+        (#""apns":{"headers":{"apns-priority":"10"},"payload":{"aps":{"content-available":1}}}"#, true),
     ])
     func `data alone has normal priority on iOS`(_ fields: String, _ isWarned: Bool) {
         let found = Self.warnings(#""token":"t","data":{"k":"v"},"# + fields)
         #expect(found == (isWarned ? ["message.apns.headers.apns-priority"] : []))
+    }
+
+    @Test func `an empty map of data is none`() {
+        #expect(Self.warnings(#""token":"t","data":{},"apns":{"headers":{"apns-priority":"10"}}"#).isEmpty)
     }
 
     @Test func `data and payload share what iOS takes`() {

@@ -53,8 +53,9 @@ extension MessageChecker {
 
     /// "Only normal priority (apns-priority: 5) is allowed" for data alone (discovery document, `Message.data`).
     private mutating func checkSilentPush(_ bytes: Span<UInt8>) {
-        guard seen.data != nil, !seen.hasNotification, !seen.hasAlert, !seen.hasLiveActivity, seen.pushType == nil,
-            let priority = seen.priority, !priority.withContents(in: bytes, { ASCII.equal($0, "5") })
+        guard let data = seen.data, data > 0, !seen.hasNotification, !seen.hasAlert, !seen.hasSound, !seen.hasBadge,
+            !seen.hasLiveActivity, seen.pushType == nil, let priority = seen.priority,
+            !priority.withContents(in: bytes, { ASCII.equal($0, "5") })
         else { return }
         warn("message.apns.headers.apns-priority", "should be \"5\": iOS takes data alone at normal priority only")
     }
