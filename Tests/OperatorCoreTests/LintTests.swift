@@ -74,6 +74,12 @@ enum LintSupport {
                 + #"validate_only"}],"warnings":[]}"#
         ),
         (
+            #"{"token":"t","validate_only":true}"#,
+            #"{"line":1,"valid":false,"errors":[{"field":"message.validate_only","reason":"is unknown here; allowed are "#
+                + "token, fid, topic, condition, data, notification, android, android_v2, apns, webpush, fcm_options, name"
+                + #""}],"warnings":[]}"#
+        ),
+        (
             #"{"validate_only":true}"#,
             #"{"line":1,"valid":false,"errors":[{"field":"message","reason":"is required"}],"warnings":[]}"#
         ),

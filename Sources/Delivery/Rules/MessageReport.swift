@@ -67,7 +67,7 @@ package enum MessageRules {
         return checker.report
     }
 
-    /// Whether the object is the body of a request and not a message: it has a key that only that one knows.
+    /// Whether the object is the body of a request and not a message: the first key that one of the two knows decides.
     package static func isRequest(_ body: Span<UInt8>) -> Bool {
         var scanner = JSONScanner()
         do throws(JSONError) {
@@ -75,6 +75,7 @@ package enum MessageRules {
             var members = try scanner.openObject(body)
             while let key = try scanner.nextKey(body, &members) {
                 if Schema.all[SchemaID.request.rawValue].index(of: key, in: body) != nil { return true }
+                if Schema.all[SchemaID.message.rawValue].index(of: key, in: body) != nil { return false }
                 try scanner.skipValue(body)
             }
         } catch {
