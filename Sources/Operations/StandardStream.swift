@@ -14,10 +14,13 @@ package struct StandardStream: Sendable {
     /// Whether a person is looking.
     package var isTerminal: Bool { isatty(descriptor) == 1 }
 
-    /// Writes the text, going on after interruptions and short writes; a closed stream is nobody's fault and ignored.
-    package func write(_ text: String) {
+    /// Writes the text, going on after interruptions and short writes; false when not all of it could be written.
+    ///
+    /// What is said to people may go nowhere; what a program is run for is written through ``BufferedOutput``.
+    @discardableResult
+    package func write(_ text: String) -> Bool {
         var text = text
-        text.withUTF8 { bytes in
+        return text.withUTF8 { bytes in
             var offset = 0
             while offset < bytes.count {
                 let count = posixWrite(
@@ -25,9 +28,10 @@ package struct StandardStream: Sendable {
                 if count > 0 {
                     offset += count
                 } else if errno != EINTR && errno != EAGAIN {
-                    return
+                    return false
                 }
             }
+            return true
         }
     }
 

@@ -51,9 +51,9 @@ import Testing
         (#""apns":{"headers":{"apns-priority":"10"},"payload":{"aps":{"sound":"a"}}}"#, false),
         (#""apns":{"headers":{"apns-priority":"10"},"payload":{"aps":{"content-available":1}}}"#, true),
     ])
-    func `data alone has normal priority on iOS`(_ fields: String, _ isWarned: Bool) {
-        let found = Self.warnings(#""token":"t","data":{"k":"v"},"# + fields)
-        #expect(found == (isWarned ? ["message.apns.headers.apns-priority"] : []))
+    func `data alone has normal priority on iOS`(_ fields: String, _ isWrong: Bool) {
+        let found = MessageRulesTests.errors(#""data":{"k":"v"},"# + fields)
+        #expect(found == (isWrong ? ["message.apns.headers.apns-priority"] : []))
     }
 
     @Test func `an empty map of data is none`() {

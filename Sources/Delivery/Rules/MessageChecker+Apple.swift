@@ -8,7 +8,7 @@ extension MessageChecker {
         if seen.hasLiveActivity && !(seen.hasEvent && seen.hasTimestamp) {
             warn("message.apns.payload.aps", "has no event and timestamp, which a Live Activity needs")
         }
-        guard let index = seen.pushType else { return }
+        guard let index = seen.pushType else { return checkSilentPush(bytes) }
         let type = PushHeader.pushTypes[index]
         if let topic = seen.topic, !topic.withContents(in: bytes, { ASCII.hasSuffix($0, type.topicSuffix) }) {
             let found = describe(topic, bytes, isSecret: false)
@@ -45,5 +45,15 @@ extension MessageChecker {
         if seen.hasNotification {
             warn("message.notification", "is shown to people, and the APNs push type says background")
         }
+    }
+
+    /// "Only normal priority (apns-priority: 5) is allowed" for data alone (discovery document, `Message.data`).
+    private mutating func checkSilentPush(_ bytes: Span<UInt8>) {
+        guard let data = seen.data, data > 0, !seen.hasNotification, !seen.hasAlert, !seen.hasSound, !seen.hasBadge,
+            !seen.hasLiveActivity, let priority = seen.priority,
+            !priority.withContents(in: bytes, { ASCII.equal($0, "5") })
+        else { return }
+        let found = describe(priority, bytes, isSecret: false)
+        fail("message.apns.headers.apns-priority", "must be \"5\" for data alone on iOS; found \(found)")
     }
 }

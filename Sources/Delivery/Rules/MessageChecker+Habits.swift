@@ -4,7 +4,6 @@ extension MessageChecker {
         checkLife()
         checkCollapsing()
         checkTokenHabit(bytes)
-        checkSilentPush(bytes)
         // FCM puts the data beside `aps` in what it hands to APNs.
         let apple = seen.payloadLength + (seen.data ?? 0)
         if seen.payloadLength > 0 && seen.payloadLength <= Self.mostBytes && apple > Self.mostBytes {
@@ -49,14 +48,5 @@ extension MessageChecker {
             else { return false }
         }
         return true
-    }
-
-    /// "Only normal priority (apns-priority: 5) is allowed" for data alone (discovery document, `Message.data`).
-    private mutating func checkSilentPush(_ bytes: Span<UInt8>) {
-        guard let data = seen.data, data > 0, !seen.hasNotification, !seen.hasAlert, !seen.hasSound, !seen.hasBadge,
-            !seen.hasLiveActivity, seen.pushType == nil, let priority = seen.priority,
-            !priority.withContents(in: bytes, { ASCII.equal($0, "5") })
-        else { return }
-        warn("message.apns.headers.apns-priority", "should be \"5\": iOS takes data alone at normal priority only")
     }
 }

@@ -13,6 +13,9 @@ package enum Hint {
 
     static let proxy = "A proxy on the way asks for credentials. Check the proxy settings."
 
+    /// Whatever the code, once the request went out: "no connection" would say that nothing was posted.
+    static let unknownOutcome = general(.unknown)
+
     static func badField(_ field: String) -> String {
         "FCM refused the field \(field.prefix(120)). Correct the template or the data behind it."
     }

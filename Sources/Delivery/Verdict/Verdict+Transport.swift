@@ -9,7 +9,7 @@ extension Verdict {
     /// died and failed to open the next one.
     package static func transport(curlCode: Int, issued: Bool) -> Verdict {
         let code = "CURL_\(curlCode)"
-        if issued { return Verdict(.unknown, code: code, evidence: .transport) }
+        if issued { return Verdict(.unknown, code: code, hint: Hint.unknownOutcome, evidence: .transport) }
         let isOurs = settingsCodes.contains(curlCode)
         var verdict = Verdict(
             isOurs ? .authConfig : .retry, code: code, hint: Hint.texts[code] ?? (isOurs ? Hint.ownSettings : nil),

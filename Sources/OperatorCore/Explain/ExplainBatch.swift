@@ -30,6 +30,7 @@ struct ExplainBatch {
                 faults += 1
             }
         }
+        try output.finish()
         guard faults == 0 else {
             throw Failure(
                 .data, "\(faults) of \(lines.number) lines cannot be explained, the first is line \(firstFault)",

@@ -45,7 +45,7 @@ extension Subcommand {
                 if let line = form.line(for: result, path: path) { output.writeLine(line) }
             }
         }
-        output.flush()
+        try output.finish()
         if !form.isQuiet { StandardStream.error.writeLine(counts.summary) }
         return counts.invalid > 0 || (options.isSet("strict") && counts.warned > 0) ? .data : .ok
     }
