@@ -1,4 +1,3 @@
-import HTTP2
 import Operations
 
 /// The emulator's command line.
@@ -30,7 +29,7 @@ enum EmulatorOptions {
             Option("no-accepted-log", help: "Do not write accepted.ndjson."),
             Option("reset-before-accept", "N", help: "Cut the connection instead of accepting every Nth message."),
             Option("reset-after-accept", "N", help: "Cut the connection after accepting every Nth, unanswered."),
-            Option("reset-by", "HOW", default: "rst", help: "Cut by fin or by rst."),
+            Option("reset-by", "HOW", default: "rst", help: "Cut by fin, by rst, or silent (open but dead)."),
             Option("refuse-stream", "N", help: "Answer every Nth request with RST_STREAM, REFUSED_STREAM."),
             Option(
                 "goaway", "N",
@@ -61,8 +60,8 @@ enum EmulatorOptions {
         settings.faults.refuseStream = try options.integer("refuse-stream", in: often)
         settings.faults.goAway = try options.integer("goaway", in: often)
         settings.faults.limit = try options.integer("fault-limit", in: 0...1_000_000_000)
-        guard let reset = ServerConnection.Reset(rawValue: try options.required("reset-by")) else {
-            throw usage("--reset-by must be fin or rst")
+        guard let reset = Reset(rawValue: try options.required("reset-by")) else {
+            throw usage("--reset-by must be fin, rst or silent")
         }
         settings.faults.resetBy = reset
         return settings

@@ -1,5 +1,3 @@
-import HTTP2
-
 /// Everything the emulator was told on its command line.
 struct EmulatorSettings: Sendable {
     var host = "127.0.0.1"
@@ -23,7 +21,7 @@ struct FaultSettings: Sendable {
     var resetAfterAccept: Int?
     var refuseStream: Int?
     var goAway: Int?
-    var resetBy = ServerConnection.Reset.rst
+    var resetBy = Reset.rst
     /// The most faults of all kinds together.
     var limit: Int?
 }

@@ -19,11 +19,20 @@ package final class ServerConnection {
         case open
         /// Our side is ended; what still comes in is thrown away until the client closes.
         case draining
+        /// Open for the client, and dead: nothing is read or written any more.
+        case silent
         case closed
     }
 
     /// How a connection is cut off without a word of TLS or HTTP/2.
-    package enum Reset: String, Sendable { case fin, rst }
+    package enum Reset: Sendable {
+        case fin, rst
+        /// The socket stays open and is never read or written again.
+        case silent
+    }
+
+    /// The error code of RFC 9113 that says a request was not processed.
+    package static let refusedStream = UInt32(NGHTTP2_REFUSED_STREAM.rawValue)
 
     package let descriptor: Int32
     package internal(set) var phase = Phase.handshaking
@@ -39,7 +48,8 @@ package final class ServerConnection {
     private let shared: ServerShared
     private let output = OutputBuffer()
     private var session: OpaquePointer?
-    private var streams: [ServerStream] = []
+    /// In the order of their indices.
+    package private(set) var streams: [ServerStream] = []
     private var idle: [ServerStream] = []
     private var requests: [ServerStream] = []
     private var nextIndex = 0
@@ -134,9 +144,13 @@ package final class ServerConnection {
 
     // MARK: Output
 
-    /// Submits the response, these headers and the stream's `responseBody`, unless the stream is gone.
-    package func respond(to stream: ServerStream, id: Int32, headers: HeaderBlock) {
-        guard phase == .open, stream.id == id, id != 0 else { return }
+    /// Submits the response, these headers and the stream's response body, unless the stream is gone.
+    ///
+    /// - Parameter count: how many bytes of the body may go out at once; `release` lets the others follow.
+    package func respond(to stream: ServerStream, headers: HeaderBlock, releasing count: Int = .max) {
+        guard phase == .open, stream.id != 0 else { return }
+        let id = stream.id
+        stream.releasedBytes = min(count, stream.responseBody.count)
         stream.responseHeaders = headers
         stream.responseOffset = 0
         let length = stream.digits(of: stream.responseBody.count)
@@ -157,11 +171,26 @@ package final class ServerConnection {
         }
     }
 
-    /// Answers with RST_STREAM and REFUSED_STREAM: the request was not processed.
-    package func refuse(_ stream: ServerStream) {
+    /// Lets more of a held response go out; true while some of it is still held.
+    package func release(_ count: Int, of stream: ServerStream) -> Bool {
+        guard phase == .open, stream.id != 0 else { return false }
+        stream.releasedBytes = min(stream.releasedBytes + count, stream.responseBody.count)
+        _ = nghttp2_session_resume_data(session, stream.id)
+        return stream.releasedBytes < stream.responseBody.count
+    }
+
+    /// Ends a stream with RST_STREAM instead of a response.
+    package func reset(_ stream: ServerStream, code: UInt32) {
         guard phase == .open, stream.id != 0 else { return }
-        _ = nghttp2_submit_rst_stream(
-            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, UInt32(NGHTTP2_REFUSED_STREAM.rawValue))
+        _ = nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, code)
+    }
+
+    /// Tells the client how many streams it may have open at once from now on.
+    package func limitStreams(to count: Int) {
+        guard phase == .open else { return }
+        var entry = nghttp2_settings_entry(
+            settings_id: Int32(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue), value: UInt32(clamping: count))
+        _ = nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), &entry, 1)
     }
 
     /// Announces the end of the connection: streams above `lastStreamID` were not processed, the others are still
@@ -182,6 +211,10 @@ package final class ServerConnection {
         case .rst:
             SocketOption.resetOnClose(descriptor)
             closeNow()
+        case .silent:
+            phase = .silent
+            wantsWrite = false
+            endSession()
         }
     }
 
@@ -211,9 +244,10 @@ package final class ServerConnection {
     /// Ends our side and waits for the client's end: closing with unread input would make the kernel send RST, which
     /// takes away from the client what it has not read yet.
     private func endOutput() {
-        guard phase != .closed, phase != .draining else { return }
+        guard phase != .closed, phase != .draining, phase != .silent else { return }
         phase = .draining
         wantsWrite = false
+        endSession()
         if shutdown(descriptor, Int32(SHUT_WR)) != 0 { closeNow() }
     }
 
@@ -231,8 +265,15 @@ package final class ServerConnection {
     package func closeNow() {
         phase = .closed
         wantsWrite = false
-        if let session { nghttp2_session_del(session) }
-        session = nil
+        endSession()
+    }
+
+    /// Frees the session; no stream is there any more for whoever still wants to answer one.
+    private func endSession() {
+        guard let session else { return }
+        nghttp2_session_del(session)
+        self.session = nil
+        for stream in streams { stream.id = 0 }
     }
 
     /// Closes the descriptor, once; call it when the descriptor is no longer watched.
@@ -253,6 +294,11 @@ package final class ServerConnection {
         nghttp2_session_set_stream_user_data(session, id, Unmanaged.passUnretained(stream).toOpaque())
     }
 
+    func takeHeader(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
+        currentStream?.setHeader(name, value)
+        if shared.keepsHeaders { currentStream?.keepHeader(name, value) }
+    }
+
     func finishRequest(_ stream: ServerStream) {
         stream.isWaiting = true
         requests.append(stream)
@@ -267,7 +313,7 @@ package final class ServerConnection {
     var maxBodyBytes: Int { shared.settings.maxBodyBytes }
 
     private func makeStream() -> ServerStream {
-        let stream = ServerStream()
+        let stream = ServerStream(index: streams.count)
         // Holds the stream for as long as the connection lives, since libnghttp2 only has a bare pointer to it.
         streams.append(stream)
         return stream

@@ -3,6 +3,8 @@ import CNGHTTP2
 /// What all connections of a server use together: callbacks, options, and the buffer that input is read into.
 package final class ServerShared {
     package let settings: ServerSettings
+    /// Whether streams keep every header of a request, not only those it is judged by.
+    package var keepsHeaders = false
     let readBuffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 64 << 10)
     let contentLengthName: UnsafeMutableBufferPointer<UInt8>
     private let callbacks: OpaquePointer

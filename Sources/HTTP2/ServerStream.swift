@@ -2,6 +2,8 @@
 package final class ServerStream {
     /// The stream's id, or 0 once the stream is closed: a delayed answer compares it before it is given.
     package internal(set) var id: Int32 = 0
+    /// Its place among the streams of its connection.
+    package let index: Int
 
     package internal(set) var method: [UInt8] = []
     /// The path with its query, as sent.
@@ -14,15 +16,19 @@ package final class ServerStream {
     /// The body was longer than the server takes, and cut.
     package internal(set) var isBodyCut = false
 
-    /// What the response carries; fill it before the response is submitted.
-    package var responseBody: [UInt8] = []
+    /// All headers but the pseudo-headers, while the server keeps them.
+    private(set) var headers: [(name: [UInt8], value: [UInt8])] = []
+
+    private(set) var responseBody: [UInt8] = []
     var responseOffset = 0
+    /// How much of the body may go out by now.
+    var releasedBytes = 0
     /// Keeps the memory that libnghttp2 points into.
     var responseHeaders: HeaderBlock?
     let lengthDigits = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 20)
     var isWaiting = false
 
-    init() {}
+    init(index: Int) { self.index = index }
 
     deinit { lengthDigits.deallocate() }
 
@@ -35,8 +41,10 @@ package final class ServerStream {
         contentLength = nil
         body.removeAll(keepingCapacity: true)
         isBodyCut = false
+        if !headers.isEmpty { headers.removeAll() }
         responseBody.removeAll(keepingCapacity: true)
         responseOffset = 0
+        releasedBytes = 0
         responseHeaders = nil
         isWaiting = false
     }
@@ -45,6 +53,22 @@ package final class ServerStream {
         let room = limit - body.count
         if chunk.count > room { isBodyCut = true }
         body.append(contentsOf: UnsafeBufferPointer(rebasing: chunk.prefix(max(0, room))))
+    }
+
+    /// A header by its lower-case name, while the server keeps them; the first of several.
+    package func header(_ name: String) -> [UInt8]? {
+        headers.first { $0.name.elementsEqual(name.utf8) }?.value
+    }
+
+    /// What the response carries; comes before the response is submitted.
+    package func setResponseBody(_ body: [UInt8]) {
+        responseBody.removeAll(keepingCapacity: true)
+        responseBody.append(contentsOf: body)
+    }
+
+    func keepHeader(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) {
+        guard name.first != UInt8(ascii: ":") else { return }
+        headers.append((Array(name), Array(value)))
     }
 
     /// Keeps the headers that a request is judged by, and drops the others.

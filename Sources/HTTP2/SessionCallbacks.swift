@@ -18,7 +18,7 @@ func installCallbacks(_ callbacks: OpaquePointer) {
     nghttp2_session_callbacks_set_on_header_callback(callbacks) {
         _, frame, name, nameCount, value, valueCount, _, context in
         guard let frame, frame.pointee.headers.cat == NGHTTP2_HCAT_REQUEST else { return 0 }
-        connection(context)?.currentStream?.setHeader(
+        connection(context)?.takeHeader(
             UnsafeBufferPointer(start: name, count: nameCount), UnsafeBufferPointer(start: value, count: valueCount))
         return 0
     }
@@ -50,7 +50,9 @@ func readResponseBody(
 ) -> Int {
     guard let buffer, let pointer = source?.pointee.ptr else { return Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue) }
     let stream = Unmanaged<ServerStream>.fromOpaque(pointer).takeUnretainedValue()
-    let count = min(capacity, stream.responseBody.count - stream.responseOffset)
+    let count = min(capacity, stream.releasedBytes - stream.responseOffset)
+    // Held back: `release` resumes it.
+    if count == 0 && stream.responseOffset < stream.responseBody.count { return Int(NGHTTP2_ERR_DEFERRED.rawValue) }
     stream.responseBody.withUnsafeBufferPointer { body in
         if count > 0, let base = body.baseAddress { memcpy(buffer, base + stream.responseOffset, count) }
     }

@@ -6,7 +6,7 @@ import Testing
     @Test(arguments: [
         (["--directory", "/proc/nowhere/x"], 78, "--directory"),
         (["--directory", "/dev/null"], 78, "--directory"),
-        (["--reset-by", "fire", "--directory", "/tmp"], 64, "fin or rst"),
+        (["--reset-by", "fire", "--directory", "/tmp"], 64, "fin, rst or silent"),
         (["--nonsense"], 64, "--help"),
         (["--listen", "127.0.0.1", "--directory", "/tmp"], 64, "HOST:PORT"),
         (["--goaway", "0", "--directory", "/tmp"], 64, "--goaway"),

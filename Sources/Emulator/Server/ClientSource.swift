@@ -3,27 +3,23 @@ import Reactor
 
 /// A client's connection as the reactor sees it: reads requests, hands them to the service.
 final class ClientSource: PollSource {
-    let connection: ServerConnection
+    let connection: HTTP2Connection
     private let service: EmulatedService
-    private let touch: (ClientSource) -> Void
     var interest: Interest = .read
-    /// It is already in the list of this turn.
-    var isTouched = false
     /// It stopped reading to let others have their turn.
     private(set) var hasMore = false
 
-    init(_ connection: ServerConnection, service: EmulatedService, touch: @escaping (ClientSource) -> Void) {
+    init(_ connection: HTTP2Connection, service: EmulatedService) {
         self.connection = connection
         self.service = service
-        self.touch = touch
     }
 
     func ready(_ readiness: Interest) {
         if readiness.contains(.read) {
-            hasMore = connection.receive()
-            while let stream = connection.nextRequest() { service.handle(stream, on: connection) }
+            hasMore = connection.raw.receive()
+            while let exchange = connection.nextExchange() { service.handle(exchange) }
         }
-        touch(self)
+        connection.touch()
     }
 }
 

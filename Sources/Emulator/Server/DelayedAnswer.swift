@@ -1,10 +1,7 @@
-import HTTP2
-
-/// An answer that waits for its time; the stream may be gone by then, which its id tells.
+/// An answer that waits for its time; the client may be gone by then, which the ticket tells.
 struct DelayedAnswer {
-    let connection: ServerConnection
-    let stream: ServerStream
-    let streamID: Int32
+    let exchange: any Exchange
+    let ticket: Int
     let head: AnswerHead
     let body: [UInt8]
 }

@@ -1,4 +1,3 @@
-import HTTP2
 import Operations
 import Reactor
 
@@ -21,7 +20,8 @@ final class EmulatedService {
     private var tokens = AccessTokens()
     private var faults: FaultPlan
     private var names: MessageName
-    private var headers = AnswerHeaders()
+    /// The body of the answer that is being made: its memory is used again.
+    private var output: [UInt8] = []
     private(set) var counts = Counts()
     private var delayed = TimedQueue<DelayedAnswer>()
     /// Both clocks as read at the first request of the turn.
@@ -41,6 +41,8 @@ final class EmulatedService {
     }
 
     var faultCount: Int { faults.count }
+    /// Whether somebody asks requests for headers beyond those that they are judged by.
+    var needsHeaders: Bool { false }
 
     /// Everything in one turn happens at one time.
     private func readClocks() {
@@ -56,72 +58,64 @@ final class EmulatedService {
         try log?.flush()
     }
 
-    /// Decides about one request and queues its answer or its fault on the connection.
-    func handle(_ stream: ServerStream, on connection: ServerConnection) {
+    /// Decides about one request and queues its answer or its fault.
+    func handle(_ exchange: some Exchange) {
         readClocks()
-        switch Route(method: stream.method, path: stream.path) {
-        case .send(let project): handleSend(stream, project, on: connection)
+        output.removeAll(keepingCapacity: true)
+        let path = exchange.path
+        switch Route(method: exchange.method, path: path) {
+        case .send(let project): handleSend(exchange, path[project])
         case .token:
             counts.tokens += 1
-            let head = tokenEndpoint.answer(
-                stream.body, tokens: &tokens, time: time, now: now, into: &stream.responseBody)
-            answer(stream, head, on: connection)
+            let head = tokenEndpoint.answer(exchange.body, tokens: &tokens, time: time, now: now, into: &output)
+            exchange.answer(head, output, at: time)
         case .notFound:
-            answer(
-                stream, FrontEndPage.write(status: 404, path: stream.path, to: &stream.responseBody), on: connection)
+            exchange.answer(FrontEndPage.write(status: 404, path: path, to: &output), output, at: time)
         case .methodNotAllowed:
-            answer(
-                stream, FrontEndPage.write(status: 405, path: stream.path, to: &stream.responseBody), on: connection)
+            exchange.answer(FrontEndPage.write(status: 405, path: path, to: &output), output, at: time)
         }
     }
 
-    private func handleSend(_ stream: ServerStream, _ project: Range<Int>, on connection: ServerConnection) {
-        if faults.refusesStream() { return connection.refuse(stream) }
+    private func handleSend(_ exchange: some Exchange, _ project: ArraySlice<UInt8>) {
+        if faults.refusesStream() { return exchange.cut(.refused) }
+        let body = exchange.body
         let decision = sending.decide(
-            project: stream.path[project], tokenState: tokens.state(ofHeader: stream.authorization, now: now),
-            body: stream.body, isBodyCut: stream.isBodyCut)
+            project: project, tokenState: tokens.state(ofHeader: exchange.authorization, now: now), body: body,
+            isBodyCut: exchange.isBodyCut)
         switch decision {
         case .accept(let message):
-            if faults.resetsBeforeAccept() { return connection.reset(by: settings.faults.resetBy) }
+            if faults.resetsBeforeAccept() { return exchange.connection.reset(by: settings.faults.resetBy) }
             counts.accepted += 1
-            log?.append(stream.body.span.extracting(message), at: time)
-            if faults.resetsAfterAccept() { return connection.reset(by: settings.faults.resetBy) }
-            names.writeAccepted(to: &stream.responseBody)
-            answerLate(stream, .ok, on: connection)
+            log?.append(body.span.extracting(message), at: time)
+            if faults.resetsAfterAccept() { return exchange.connection.reset(by: settings.faults.resetBy) }
+            names.writeAccepted(to: &output)
+            answerLate(exchange, .ok)
         case .validated:
             counts.validated += 1
-            names.writeValidated(to: &stream.responseBody)
-            answerLate(stream, .ok, on: connection)
+            names.writeValidated(to: &output)
+            answerLate(exchange, .ok)
         case .refuse(let refusal):
             counts.refused += 1
-            refusal.error.write(to: &stream.responseBody)
-            answerLate(stream, refusal.head, on: connection)
+            refusal.error.write(to: &output)
+            answerLate(exchange, refusal.head)
         }
-        if faults.goesAway() { connection.goAway(lastStreamID: connection.lastRequestID) }
+        if faults.goesAway() { exchange.connection.goAway(lastTicket: exchange.connection.lastTicket, debugData: []) }
     }
 
-    private func answer(_ stream: ServerStream, _ head: AnswerHead, on connection: ServerConnection) {
-        connection.respond(to: stream, id: stream.id, headers: headers.block(for: head, at: time))
-    }
-
-    private func answerLate(_ stream: ServerStream, _ head: AnswerHead, on connection: ServerConnection) {
-        guard settings.latency > 0 else { return answer(stream, head, on: connection) }
+    private func answerLate(_ exchange: some Exchange, _ head: AnswerHead) {
+        guard settings.latency > 0 else { return exchange.answer(head, output, at: time) }
         delayed.add(
-            DelayedAnswer(
-                connection: connection, stream: stream, streamID: stream.id, head: head, body: stream.responseBody),
+            DelayedAnswer(exchange: exchange, ticket: exchange.ticket, head: head, body: output),
             due: now + Int64(settings.latency) * 1_000_000)
     }
 
-    /// Queues the answers that are due; `touched` is called with each connection that got one.
-    func answerDue(_ touched: (ServerConnection) -> Void) {
+    /// Queues the answers that are due.
+    func answerDue() {
         guard delayed.nextDue != nil else { return }
         readClocks()
         while let late = delayed.next(dueAt: now) {
-            guard late.stream.id == late.streamID, late.connection.phase == .open else { continue }
-            late.stream.responseBody = late.body
-            late.connection.respond(
-                to: late.stream, id: late.streamID, headers: headers.block(for: late.head, at: time))
-            touched(late.connection)
+            guard late.exchange.ticket == late.ticket else { continue }
+            late.exchange.answer(late.head, late.body, at: time)
         }
     }
 

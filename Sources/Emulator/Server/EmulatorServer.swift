@@ -20,7 +20,9 @@ final class EmulatorServer {
     private let context: TLSContext
     private let shared: ServerShared
     private let service: EmulatedService
+    private let headers = HTTP2AnswerHeaders()
     private var clients: [Int32: ClientSource] = [:]
+    private var connectionCount = 0
     /// Clients that were touched in this turn.
     private var touched: [ClientSource] = []
     private var isStopping = false
@@ -78,37 +80,35 @@ final class EmulatorServer {
     }
 
     private func finishTurn() throws {
-        service.answerDue { connection in
-            if let client = clients[connection.descriptor], client.connection === connection { touch(client) }
-        }
+        service.answerDue()
         // The log comes first: whoever has an answer finds the message in accepted.ndjson.
         try service.endTurn()
         let finished = touched
         touched.removeAll(keepingCapacity: true)
         for client in finished {
-            client.isTouched = false
-            client.connection.flush()
-            if client.connection.phase == .closed {
+            let connection = client.connection.raw
+            client.connection.isTouched = false
+            connection.flush()
+            if connection.phase == .closed {
                 forget(client)
                 continue
             }
-            let interest: Interest = client.connection.wantsWrite ? [.read, .write] : .read
+            if connection.phase == .silent {
+                reactor.unwatch(connection.descriptor)
+                continue
+            }
+            let interest: Interest = connection.wantsWrite ? [.read, .write] : .read
             if interest != client.interest {
                 client.interest = interest
-                try reactor.watch(client.connection.descriptor, interest, client)
+                try reactor.watch(connection.descriptor, interest, client)
             }
-            if client.hasMore { touch(client) }
+            if client.hasMore { client.connection.touch() }
         }
-    }
-
-    private func touch(_ client: ClientSource) {
-        guard !client.isTouched else { return }
-        client.isTouched = true
-        touched.append(client)
+        shared.keepsHeaders = service.needsHeaders
     }
 
     private func forget(_ client: ClientSource) {
-        let descriptor = client.connection.descriptor
+        let descriptor = client.connection.raw.descriptor
         reactor.unwatch(descriptor)
         clients[descriptor] = nil
         client.connection.release()
@@ -117,9 +117,13 @@ final class EmulatorServer {
     private func acceptClients() {
         while let descriptor = listener.accept() {
             // Both fail only when memory or descriptors run out: this client is turned away, the others stay.
-            guard let connection = try? ServerConnection(accepted: descriptor, context: context, shared: shared)
+            guard let raw = try? ServerConnection(accepted: descriptor, context: context, shared: shared)
             else { continue }
-            let client = ClientSource(connection, service: service) { [unowned self] in touch($0) }
+            connectionCount += 1
+            let connection = HTTP2Connection(raw, id: connectionCount, headers: headers)
+            let client = ClientSource(connection, service: service)
+            // Neither owns the other: the server lives as long as the process, the client until it is forgotten.
+            connection.onTouch = { [unowned self, unowned client] in touched.append(client) }
             clients[descriptor] = client
             if (try? reactor.watch(descriptor, .read, client)) == nil { forget(client) }
         }
