@@ -6,6 +6,18 @@ enum FrontEndPage {
             status == 405
             ? ("Method Not Allowed", "The request method is inappropriate for the URL <code>\(escaped(path))</code>.")
             : ("Not Found", "The requested URL <code>\(escaped(path))</code> was not found on this server.")
+        return write(status: status, title: title, text: text, to: &output)
+    }
+
+    /// Appends the page for a server that the front end cannot reach; gives back its head.
+    static func writeServerError(status: Int, to output: inout [UInt8]) -> AnswerHead {
+        write(
+            status: status, title: "Server Error",
+            text: "The server encountered a temporary error and could not complete your request.<p>"
+                + "Please try again in 30 seconds.", to: &output)
+    }
+
+    private static func write(status: Int, title: String, text: String, to output: inout [UInt8]) -> AnswerHead {
         let page = """
             <!DOCTYPE html>
             <html lang=en>

@@ -5,6 +5,8 @@ struct RPCError {
     enum Detail {
         case fcmError(String)
         case badRequest([(field: String, description: String)])
+        case apnsError(status: Int, reason: String)
+        case quotaFailure(subject: String, description: String)
         case errorInfo(reason: String, domain: String, metadata: [(String, String)])
     }
 
@@ -43,6 +45,19 @@ extension RPCError.Detail {
                                 ($0.field.isEmpty ? [] : [("field", .string($0.field))])
                                     + [("description", .string($0.description))])
                         })
+                ),
+            ])
+        case .apnsError(let status, let reason):
+            .members([
+                ("@type", .string("type.googleapis.com/google.firebase.fcm.v1.ApnsError")),
+                ("statusCode", .int(status)), ("reason", .string(reason)),
+            ])
+        case .quotaFailure(let subject, let description):
+            .members([
+                ("@type", .string("type.googleapis.com/google.rpc.QuotaFailure")),
+                (
+                    "violations",
+                    .array([.members([("subject", .string(subject)), ("description", .string(description))])])
                 ),
             ])
         case .errorInfo(let reason, let domain, let metadata):

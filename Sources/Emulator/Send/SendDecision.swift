@@ -12,6 +12,14 @@ struct SendRefusal {
     let error: RPCError
     /// The value of `www-authenticate`, when there is one.
     var challenge: String?
+    /// Seconds in `retry-after`, when there is one.
+    var retryAfter: Int?
 
-    var head: AnswerHead { AnswerHead(status: error.code, challenge: challenge) }
+    var head: AnswerHead { AnswerHead(status: error.code, challenge: challenge, retryAfter: retryAfter) }
+
+    /// FcmError's code, or else the status of google.rpc.
+    var code: String {
+        for case .fcmError(let code) in error.details { return code }
+        return error.status
+    }
 }

@@ -37,8 +37,7 @@ struct TokenEndpoint {
             JSONValue.members(members).writeIndented(to: &output)
             return .ok
         } catch {
-            JSONValue.members([("error", .string(error.error)), ("error_description", .string(error.description))])
-                .writeIndented(to: &output)
+            error.write(to: &output)
             return AnswerHead(status: 400)
         }
     }

@@ -1,3 +1,5 @@
+import Delivery
+
 /// An error of the token endpoint in the form of RFC 6749 §5.2, with the texts that Google gives.
 struct TokenError: Error, Equatable {
     let error: String
@@ -15,12 +17,24 @@ struct TokenError: Error, Equatable {
     static let noScope = TokenError(
         error: "invalid_scope", description: "Invalid OAuth scope or ID token audience provided.")
 
+    static let revoked = grant("Token has been expired or revoked.")
+
+    static func plain(_ error: String, _ description: String) -> TokenError {
+        TokenError(error: error, description: description)
+    }
+
     static func missing(_ parameter: String) -> TokenError {
         TokenError(error: "invalid_request", description: "Required parameter is missing: \(parameter)")
     }
 
     static func unsupportedGrant(_ type: String) -> TokenError {
         TokenError(error: "unsupported_grant_type", description: "Invalid grant_type: \(type)")
+    }
+
+    /// Appends the body of the answer.
+    func write(to output: inout [UInt8]) {
+        JSONValue.members([("error", .string(error)), ("error_description", .string(description))])
+            .writeIndented(to: &output)
     }
 
     private static func grant(_ description: String) -> TokenError {

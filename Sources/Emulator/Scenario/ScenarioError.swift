@@ -1,0 +1,9 @@
+/// Why a scenario cannot be used: the place in the file, what is wrong there, and what to write instead.
+struct ScenarioError: Error, Equatable, CustomStringConvertible {
+    /// `rules[2].effect.reset`; empty for the file as a whole.
+    let path: String
+    let problem: String
+    let remedy: String
+
+    var description: String { "\(path.isEmpty ? "scenario" : path): \(problem); \(remedy)" }
+}
