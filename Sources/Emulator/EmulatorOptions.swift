@@ -13,14 +13,20 @@ enum EmulatorOptions {
             message,
             {"time":…,"project":…,"message":…}, appended before the answer is sent. Tokens and FIDs that begin with \
             "unregistered-"
-            are answered 404 UNREGISTERED. Faults count messages:send requests; connection resets count valid ones.
+            are answered 404 UNREGISTERED. --scenario makes it misbehave by rules; the fault flags are rules too, and \
+            come first.
+            Faults count messages:send requests; connection resets count valid ones.
             """,
         usage: "fcm-emulator --directory DIR [--listen HOST:PORT] [options]",
         options: [
             Option(
                 "listen", "HOST:PORT", default: "127.0.0.1:0", help: "Where to listen; port 0 takes a free one."),
             Option("directory", "DIR", help: "Where the files for clients go; made if it is missing."),
-            Option("project", "ID", default: "demo-project", help: "The one project that exists."),
+            Option(
+                "project", "ID[,ID…]", default: "demo-project",
+                help: "The projects that exist; the key file is for the first."),
+            Option(
+                "scenario", "FILE", help: "JSON that says how to misbehave; see the documentation's Scenarios page."),
             Option(
                 "token-lifetime", "SECONDS", default: "3599", help: "How long an access token is good for."),
             Option("latency", "MS", default: "0", help: "Milliseconds between a message and its answer."),
@@ -48,12 +54,13 @@ enum EmulatorOptions {
         var settings = EmulatorSettings()
         (settings.host, settings.port) = try address(options.required("listen"))
         settings.directory = try options.required("directory")
-        settings.project = try project(options.required("project"))
+        settings.projects = try projects(options.required("project"))
         settings.tokenLifetime = try options.integer("token-lifetime", in: 0...86_400) ?? 3599
         settings.latency = try options.integer("latency", in: 0...3_600_000) ?? 0
         settings.maxConcurrentStreams = try options.integer("max-streams", in: 1...100_000) ?? 100
         settings.keepsAcceptedLog = !options.isSet("no-accepted-log")
         settings.isQuiet = options.isSet("quiet")
+        if let path = options.string("scenario") { settings.scenario = try scenario(path) }
         let often = 1...1_000_000_000
         settings.faults.resetBeforeAccept = try options.integer("reset-before-accept", in: often)
         settings.faults.resetAfterAccept = try options.integer("reset-after-accept", in: often)
@@ -77,16 +84,36 @@ enum EmulatorOptions {
         return (String(host), Int(port))
     }
 
-    private static func project(_ text: String) throws(Failure) -> String {
-        let isPlain = text.utf8.allSatisfy {
-            switch $0 {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
-                true
-            default: false
+    private static func projects(_ text: String) throws(Failure) -> [String] {
+        var names: [String] = []
+        for name in text.split(separator: ",", omittingEmptySubsequences: false).map(String.init) {
+            guard !name.isEmpty, name.utf8.allSatisfy(isPlain) else {
+                throw usage("--project must be lower-case letters, digits and dashes, not \"\(name)\"")
             }
+            guard !names.contains(name) else { throw usage("--project names \(name) twice") }
+            names.append(name)
         }
-        guard isPlain else { throw usage("--project must be lower-case letters, digits and dashes, not \"\(text)\"") }
-        return text
+        return names
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
+        default: false
+        }
+    }
+
+    private static func scenario(_ path: String) throws(Failure) -> ScenarioFile {
+        guard let bytes = FileInput.readAll(path, limit: 16 << 20) else {
+            throw Failure(
+                .configuration, "cannot read the scenario \(path)",
+                remedy: "give --scenario a file that this user may read, of at most 16 MiB")
+        }
+        do {
+            return try ScenarioFile(bytes)
+        } catch {
+            throw Failure(.data, "\(path): \(error.place): \(error.problem)", remedy: error.remedy)
+        }
     }
 
     private static func usage(_ what: String) -> Failure {

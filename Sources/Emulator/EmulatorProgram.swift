@@ -24,13 +24,14 @@ package enum EmulatorProgram {
     private static func serve(_ settings: EmulatorSettings) throws(Failure) -> ExitCode {
         do {
             let directory = try EmulatorDirectory(settings.directory)
-            let serviceAccount = try ServiceAccount(project: settings.project)
+            let serviceAccount = try ServiceAccount(project: settings.projects[0])
             let server = try EmulatorServer(settings: settings, directory: directory, serviceAccount: serviceAccount)
             try directory.write(
                 "service-account.json", serviceAccount.json(endpoint: server.endpoint), isSecret: true)
             try directory.write("endpoint", [UInt8]("\(server.endpoint)\n".utf8))
             if !settings.isQuiet {
-                StandardStream.output.writeLine("fcm-emulator: serving \(settings.project) at \(server.endpoint)")
+                StandardStream.output.writeLine(
+                    "fcm-emulator: serving \(settings.projects.joined(separator: ", ")) at \(server.endpoint)")
             }
             try server.run()
             if !settings.isQuiet { StandardStream.output.writeLine("fcm-emulator: \(server.summary)") }

@@ -4,7 +4,8 @@ struct EmulatorSettings: Sendable {
     /// 0 takes a free one.
     var port = 0
     var directory = "."
-    var project = "demo-project"
+    /// The projects that exist; the key file belongs to the first one.
+    var projects = ["demo-project"]
     /// Seconds an access token is good for.
     var tokenLifetime = 3599
     /// Milliseconds between a request and its answer.
@@ -12,16 +13,6 @@ struct EmulatorSettings: Sendable {
     var maxConcurrentStreams = 100
     var keepsAcceptedLog = true
     var isQuiet = false
-    var faults = FaultSettings()
-}
-
-/// Which faults happen how often; nil is never.
-struct FaultSettings: Sendable {
-    var resetBeforeAccept: Int?
-    var resetAfterAccept: Int?
-    var refuseStream: Int?
-    var goAway: Int?
-    var resetBy = Reset.rst
-    /// The most faults of all kinds together.
-    var limit: Int?
+    var faults = FaultFlags()
+    var scenario = ScenarioFile.empty
 }

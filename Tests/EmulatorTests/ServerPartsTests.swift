@@ -5,16 +5,18 @@ import Testing
 
 /// Counting faults, telling time, and keeping tokens.
 @Suite struct ServerPartsTests {
-    @Test func everyNthIsHitUntilTheLimit() {
-        var settings = FaultSettings()
-        settings.refuseStream = 3
-        settings.goAway = 2
-        settings.limit = 3
-        var plan = FaultPlan(settings)
-        #expect((1...6).map { _ in plan.refusesStream() } == [false, false, true, false, false, true])
-        #expect((1...4).map { _ in plan.goesAway() } == [false, true, false, false])
-        #expect((1...9).allSatisfy { _ in !plan.resetsAfterAccept() })
-        #expect(plan.count == 3)
+    @Test func theFlagsAreRulesWithOneLimit() {
+        var flags = FaultFlags()
+        flags.refuseStream = 3
+        flags.goAway = 2
+        flags.limit = 3
+        var engine = RuleEngine(flags.added(to: Scenario()))
+        let effects = (1...8).map { _ in
+            engine.plan(for: RequestFacts(endpoint: .send, elapsed: 0)).effects.map(\.effect.name)
+        }
+        // GOAWAY counts the requests that are not refused; the fourth fault is one too many.
+        #expect(effects == [[], ["goaway"], ["refuse_stream"], [], ["goaway"], [], [], []])
+        #expect(engine.total == 3)
     }
 
     @Test(arguments: [

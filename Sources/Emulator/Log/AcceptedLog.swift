@@ -9,26 +9,27 @@ import Operations
 /// `accepted.ndjson`: every message that was accepted, in order, written before its answer is.
 final class AcceptedLog {
     private let descriptor: Int32
-    private let projectPart: [UInt8]
+    private let projectParts: [[UInt8]]
     private var buffer: [UInt8] = []
-    private var linePrefix: [UInt8] = []
+    private var timePart: [UInt8] = []
     private var prefixTime: WallTime?
 
-    init(directory: EmulatorDirectory, project: String) throws(Failure) {
+    init(directory: EmulatorDirectory, projects: [String]) throws(Failure) {
         descriptor = try directory.openForAppending("accepted.ndjson")
-        projectPart = [UInt8]("\",\"project\":\"\(project)\",\"message\":".utf8)
+        projectParts = projects.map { [UInt8]("\",\"project\":\"\($0)\",\"message\":".utf8) }
         buffer.reserveCapacity(256 << 10)
     }
 
     deinit { _ = close(descriptor) }
 
     /// Adds a line; the message is valid JSON, so a line break in it is white space and becomes a space.
-    func append(_ message: Span<UInt8>, at time: WallTime) {
+    func append(_ message: Span<UInt8>, project: Int, at time: WallTime) {
         if time != prefixTime {
             prefixTime = time
-            linePrefix = [UInt8]("{\"time\":\"\(time.timestamp)".utf8) + projectPart
+            timePart = [UInt8]("{\"time\":\"\(time.timestamp)".utf8)
         }
-        buffer.append(contentsOf: linePrefix)
+        buffer.append(contentsOf: timePart)
+        buffer.append(contentsOf: projectParts[project])
         let start = buffer.count
         message.withUnsafeBufferPointer { buffer.append(contentsOf: $0) }
         for index in start..<buffer.count

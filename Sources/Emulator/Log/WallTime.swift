@@ -16,6 +16,11 @@ struct WallTime: Equatable, Sendable {
         return WallTime(seconds: Int64(time.tv_sec), milliseconds: Int(time.tv_nsec) / 1_000_000)
     }
 
+    /// So many seconds later, and never before 1970.
+    func moved(by seconds: Int) -> WallTime {
+        WallTime(seconds: max(0, self.seconds + Int64(seconds)), milliseconds: milliseconds)
+    }
+
     /// `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
     var httpDate: String {
         let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]

@@ -3,13 +3,7 @@ import Delivery
 /// Reading a scenario file: strict, so that a misspelt key is told and not ignored.
 extension Scenario {
     /// Reads the whole file; the error names the first place that is wrong.
-    init(json bytes: [UInt8]) throws(ScenarioError) {
-        let value: JSONValue
-        do {
-            value = try JSONValue.parse(bytes.span)
-        } catch {
-            throw ScenarioError(path: "", problem: "is not JSON: \(error)", remedy: "correct it there")
-        }
+    init(tree value: JSONValue) throws(ScenarioError) {
         let root = try ScenarioNode(path: "", value: value)
             .object("seed", "limit", "quota", "targets", "rules", "server", "token")
         if let node = root["seed"] { seed = UInt64(try node.integer(0...Int.max)) }

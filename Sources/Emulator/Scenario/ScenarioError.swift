@@ -5,5 +5,7 @@ struct ScenarioError: Error, Equatable, CustomStringConvertible {
     let problem: String
     let remedy: String
 
-    var description: String { "\(path.isEmpty ? "scenario" : path): \(problem); \(remedy)" }
+    /// The path, or what the whole is.
+    var place: String { path.isEmpty ? "scenario" : path }
+    var description: String { "\(place): \(problem); \(remedy)" }
 }

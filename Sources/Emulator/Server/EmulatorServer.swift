@@ -48,7 +48,7 @@ final class EmulatorServer {
             tokenEndpoint: TokenEndpoint(
                 account: serviceAccount, audience: ServiceAccount.tokenURI(endpoint: endpoint),
                 lifetime: settings.tokenLifetime),
-            log: settings.keepsAcceptedLog ? try AcceptedLog(directory: directory, project: settings.project) : nil,
+            log: settings.keepsAcceptedLog ? try AcceptedLog(directory: directory, projects: settings.projects) : nil,
             maxBodyBytes: serverSettings.maxBodyBytes)
         reactor = try Reactor()
         signals = try SignalSource([SIGTERM, SIGINT])

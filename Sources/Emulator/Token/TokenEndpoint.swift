@@ -21,17 +21,20 @@ struct TokenEndpoint {
     ///   - time: the wall clock, for the assertion's times.
     ///   - now: the monotonic clock in nanoseconds, for the new token's end.
     func answer(
-        _ body: [UInt8], tokens: inout AccessTokens, time: WallTime, now: Int64, into output: inout [UInt8]
+        _ body: [UInt8], conditions: TokenConditions = TokenConditions(), tokens: inout AccessTokens, time: WallTime,
+        now: Int64, into output: inout [UInt8]
     ) -> AnswerHead {
         do {
+            let lifetime = conditions.lifetime ?? lifetime
             let scopes = try grantedScopes(body, time: time)
             var members: [(String, JSONValue)] = []
             if scopes.isDisjoint(with: Self.sendScopes) {
                 // Google answers a scope it does not know with an identity token and without an access token.
                 members.append(("id_token", .string("e30.e30.\(Randomness.hex(bytes: 16))")))
             } else {
-                members.append(("access_token", .string(tokens.issue(lifetime: lifetime, now: now))))
-                members.append(("expires_in", .int(lifetime)))
+                members.append(
+                    ("access_token", .string(tokens.issue(lifetime: lifetime, uses: conditions.uses, now: now))))
+                members.append(("expires_in", .int(conditions.expiresIn ?? lifetime)))
                 members.append(("token_type", .string("Bearer")))
             }
             JSONValue.members(members).writeIndented(to: &output)
