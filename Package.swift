@@ -68,6 +68,7 @@ let package = Package(
         system("CCrypto", "libcrypto", apt: "libssl-dev", brew: "openssl"),
         system("CTLS", "libssl", apt: "libssl-dev", brew: "openssl"),
         system("CNGHTTP2", "libnghttp2", apt: "libnghttp2-dev", brew: "libnghttp2"),
+        system("CMicroHTTPD", "libmicrohttpd", apt: "libmicrohttpd-dev", brew: "libmicrohttpd"),
         system("CLinux", nil),
 
         // One Swift module for each C library; nobody else sees the C.
@@ -76,6 +77,7 @@ let package = Package(
         module("Reactor", ["CLinux"]),
         module("Signing", ["CCrypto", "Delivery"]),
         module("HTTP2", ["CNGHTTP2", "CTLS", "CCrypto"]),
+        module("HTTP1", ["CMicroHTTPD", "Reactor"]),
 
         // Rows and their states.
         module("Queue", ["Postgres", "Delivery", "Operations"]),
@@ -84,7 +86,7 @@ let package = Package(
         module("ProducerCore", ["Queue", "Postgres", "Signing", "Delivery", "Operations"]),
         module("SenderCore", ["Queue", "Postgres", "Curl", "Reactor", "Signing", "Delivery", "Operations"]),
         module("OperatorCore", ["Queue", "Postgres", "Delivery", "Operations"]),
-        module("Emulator", ["HTTP2", "Reactor", "Signing", "Delivery", "Operations"]),
+        module("Emulator", ["HTTP2", "HTTP1", "Reactor", "Signing", "Delivery", "Operations"]),
 
         tool("todoke-producer", "ProducerCore"),
         tool("todoke-sender", "SenderCore"),
@@ -97,7 +99,7 @@ let package = Package(
             swiftSettings: strict),
         tests("DeliveryTests", ["Delivery"], resources: [.copy("Vectors")]),
         tests("OperationsTests", ["Operations"]),
-        tests("WrapperTests", ["Postgres", "Curl", "Reactor", "Signing", "HTTP2"]),
+        tests("WrapperTests", ["Postgres", "Curl", "Reactor", "Signing", "HTTP2", "HTTP1"]),
         tests("QueueTests", ["Queue", "Postgres", "Delivery", "Operations"]),
         tests("SenderCoreTests", ["SenderCore", "Queue", "Curl", "Delivery"]),
         tests("ProducerCoreTests", ["ProducerCore", "Queue", "Delivery"]),

@@ -4,7 +4,7 @@
 # shellcheck disable=SC2034 # the scripts use both lists
 # To build and to run: the C libraries' headers, pkg-config, and Postgres's programs.
 quickstart_packages=(
-    libpq-dev libcurl4-openssl-dev libssl-dev libnghttp2-dev
+    libpq-dev libcurl4-openssl-dev libssl-dev libnghttp2-dev libmicrohttpd-dev
     pkg-config=pkg-config psql=postgresql-client
 )
 # shellcheck disable=SC2034
@@ -123,7 +123,7 @@ need_swift() {
 # need_libraries: pkg-config must find each of them; SwiftPM would only warn.
 need_libraries() {
     local library
-    for library in libpq libcurl libcrypto libssl libnghttp2; do
+    for library in libpq libcurl libcrypto libssl libnghttp2 libmicrohttpd; do
         pkg-config --exists "$library" ||
             die 69 "pkg-config does not find $library; set PKG_CONFIG_PATH to the directory of $library.pc or reinstall its -dev package"
     done
