@@ -21,6 +21,11 @@ enum EmulatorOptions {
         options: [
             Option(
                 "listen", "HOST:PORT", default: "127.0.0.1:0", help: "Where to listen; port 0 takes a free one."),
+            Option(
+                "control", "HOST:PORT", default: "127.0.0.1:0",
+                help:
+                    "Where the control API listens: a loopback address; port 0 takes a free one. DIR/control has its URL."
+            ),
             Option("directory", "DIR", help: "Where the files for clients go; made if it is missing."),
             Option(
                 "project", "ID[,ID…]", default: "demo-project",
@@ -32,7 +37,13 @@ enum EmulatorOptions {
             Option("latency", "MS", default: "0", help: "Milliseconds between a message and its answer."),
             Option(
                 "max-streams", "N", default: "100", help: "Concurrent streams a connection may have; FCM allows 100."),
-            Option("no-accepted-log", help: "Do not write accepted.ndjson."),
+            Option(
+                "accepted-log", "HOW", default: "on",
+                help: "Write accepted.ndjson: on, off, or N for every Nth accepted message."),
+            Option("no-accepted-log", help: "The same as --accepted-log off."),
+            Option(
+                "no-target-tracking",
+                help: "Do not remember targets (8 bytes each, twice) to find those that come twice."),
             Option("reset-before-accept", "N", help: "Cut the connection instead of accepting every Nth message."),
             Option("reset-after-accept", "N", help: "Cut the connection after accepting every Nth, unanswered."),
             Option("reset-by", "HOW", default: "rst", help: "Cut by fin, by rst, or silent (open but dead)."),
@@ -52,13 +63,15 @@ enum EmulatorOptions {
     /// The settings, or a usage failure that names the option.
     static func settings(_ options: ParsedOptions) throws(Failure) -> EmulatorSettings {
         var settings = EmulatorSettings()
-        (settings.host, settings.port) = try address(options.required("listen"))
+        (settings.host, settings.port) = try address(options.required("listen"), of: "listen")
+        (settings.controlHost, settings.controlPort) = try loopback(options.required("control"))
         settings.directory = try options.required("directory")
         settings.projects = try projects(options.required("project"))
         settings.tokenLifetime = try options.integer("token-lifetime", in: 0...86_400) ?? 3599
         settings.latency = try options.integer("latency", in: 0...3_600_000) ?? 0
         settings.maxConcurrentStreams = try options.integer("max-streams", in: 1...100_000) ?? 100
-        settings.keepsAcceptedLog = !options.isSet("no-accepted-log")
+        settings.acceptedLog = options.isSet("no-accepted-log") ? nil : try interval(options.required("accepted-log"))
+        settings.tracksTargets = !options.isSet("no-target-tracking")
         settings.isQuiet = options.isSet("quiet")
         if let path = options.string("scenario") { settings.scenario = try scenario(path) }
         let often = 1...1_000_000_000
@@ -74,14 +87,38 @@ enum EmulatorOptions {
         return settings
     }
 
-    private static func address(_ text: String) throws(Failure) -> (host: String, port: Int) {
+    /// Whoever reaches the control API may change what is answered, so it is not for other machines.
+    private static func loopback(_ text: String) throws(Failure) -> (host: String, port: Int) {
+        let (host, port) = try address(text, of: "control")
+        let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
+        let isLoopback4 = numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
+        guard isLoopback4 || host == "::1" || host == "localhost" else {
+            throw usage("--control must be a loopback address such as 127.0.0.1:0 or [::1]:8080, not \"\(text)\"")
+        }
+        return (host, port)
+    }
+
+    private static func address(_ text: String, of option: String) throws(Failure) -> (host: String, port: Int) {
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
-            throw usage("--listen must be HOST:PORT, for example 127.0.0.1:0 or [::1]:8443, not \"\(text)\"")
+            throw usage("--\(option) must be HOST:PORT, for example 127.0.0.1:0 or [::1]:8443, not \"\(text)\"")
         }
         var host = text[..<colon]
         if host.hasPrefix("[") && host.hasSuffix("]") { host = host.dropFirst().dropLast() }
-        guard !host.isEmpty else { throw usage("--listen has no host: \"\(text)\"") }
+        guard !host.isEmpty else { throw usage("--\(option) has no host: \"\(text)\"") }
         return (String(host), Int(port))
+    }
+
+    /// 1 for every message, nil for none.
+    private static func interval(_ text: String) throws(Failure) -> Int? {
+        switch text {
+        case "on": return 1
+        case "off": return nil
+        default:
+            guard let interval = Int(text), interval >= 1 else {
+                throw usage("--accepted-log must be on, off, or a number of messages, not \"\(text)\"")
+            }
+            return interval
+        }
     }
 
     private static func projects(_ text: String) throws(Failure) -> [String] {

@@ -3,6 +3,10 @@ struct EmulatorSettings: Sendable {
     var host = "127.0.0.1"
     /// 0 takes a free one.
     var port = 0
+    /// A loopback address.
+    var controlHost = "127.0.0.1"
+    /// 0 takes a free one.
+    var controlPort = 0
     var directory = "."
     /// The projects that exist; the key file belongs to the first one.
     var projects = ["demo-project"]
@@ -11,7 +15,10 @@ struct EmulatorSettings: Sendable {
     /// Milliseconds between a request and its answer.
     var latency = 0
     var maxConcurrentStreams = 100
-    var keepsAcceptedLog = true
+    /// Every so many messages one is written into accepted.ndjson; nil is none.
+    var acceptedLog: Int? = 1
+    /// Remembers targets, to find those that come twice.
+    var tracksTargets = true
     var isQuiet = false
     var faults = FaultFlags()
     var scenario = ScenarioFile.empty

@@ -51,6 +51,8 @@ package final class ServerConnection {
     /// In the order of their indices.
     package private(set) var streams: [ServerStream] = []
     private var idle: [ServerStream] = []
+    /// How many streams are open, requests that are still coming in among them.
+    package var openStreams: Int { streams.count - idle.count }
     private var requests: [ServerStream] = []
     private var nextIndex = 0
     private var isReleased = false

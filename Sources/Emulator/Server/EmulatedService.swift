@@ -6,27 +6,16 @@ import Reactor
 ///
 /// It never waits and never writes to a socket.
 final class EmulatedService {
-    /// How many requests ended how.
-    struct Counts {
-        var accepted = 0
-        var validated = 0
-        var refused = 0
-        var tokens = 0
-    }
-
-    enum Endpoint { case send, token, other }
-    enum Outcome { case accepted, validated, refused, faulted }
-
     private let settings: EmulatorSettings
     private let sending: SendEndpoint
     private let tokenEndpoint: TokenEndpoint
     private let log: AcceptedLog?
+    private let inspector: Inspector
     private var tokens = AccessTokens()
     private var names: [MessageName]
     private var state: ScenarioState
     /// The body of the answer that is being made: its memory is used again.
     private var output: [UInt8] = []
-    private(set) var counts = Counts()
     private var later = TimedQueue<(exchange: any Exchange, ticket: Int, what: Later)>()
     private var restores = TimedQueue<any EmulatedConnection>()
     /// Both clocks as read at the first request of the turn.
@@ -34,10 +23,14 @@ final class EmulatedService {
     private var now: Int64
     private var hasReadClocks = false
 
-    init(settings: EmulatorSettings, tokenEndpoint: TokenEndpoint, log: AcceptedLog?, maxBodyBytes: Int) {
+    init(
+        settings: EmulatorSettings, tokenEndpoint: TokenEndpoint, log: AcceptedLog?, inspector: Inspector,
+        maxBodyBytes: Int
+    ) {
         self.settings = settings
         self.tokenEndpoint = tokenEndpoint
         self.log = log
+        self.inspector = inspector
         sending = SendEndpoint(projects: settings.projects, maxBodyBytes: maxBodyBytes)
         time = .now
         now = Reactor.now
@@ -77,7 +70,6 @@ final class EmulatedService {
     func reset() {
         readClocks()
         state = ScenarioState(state.file, settings: settings, now: now)
-        counts = Counts()
     }
 
     // MARK: Turns
@@ -183,7 +175,8 @@ final class EmulatedService {
             }
             drip = applied.drip
         }
-        let delay = settlement.delay + Int64(settings.latency) * 1_000_000
+        settlement.delay += Int64(settings.latency) * 1_000_000
+        let delay = settlement.delay
         switch judgement.decision {
         case .accept(let message):
             accept(body, message, judgement)
@@ -222,8 +215,8 @@ final class EmulatedService {
 
     /// What the inspector is to know, at the moment when it is decided.
     struct Settlement {
-        let endpoint: Endpoint
-        var outcome = Outcome.accepted
+        let endpoint: RequestRecord.Endpoint
+        var outcome = RequestRecord.Outcome.accepted
         /// 0 when there is no answer.
         var status = 200
         /// FCM's code or google.rpc's status of a refusal, or the name of the effect that ended the request.
@@ -237,13 +230,14 @@ final class EmulatedService {
     }
 
     private func settle(_ exchange: some Exchange, _ settlement: Settlement) {
-        if settlement.endpoint == .token { counts.tokens += 1 }
-        guard settlement.endpoint == .send else { return }
-        switch settlement.outcome {
-        case .accepted: counts.accepted += 1
-        case .validated: counts.validated += 1
-        case .refused: counts.refused += 1
-        case .faulted: break
+        let record = RequestRecord(
+            endpoint: settlement.endpoint, outcome: settlement.outcome, code: settlement.code,
+            status: settlement.status, retryAfter: settlement.retryAfter, delay: settlement.delay,
+            connectionID: exchange.connection.id, isHTTP2: exchange.connection.isHTTP2, time: now)
+        if let judgement = settlement.judgement, let message = judgement.message {
+            inspector.record(record, target: judgement.target, message: settlement.body.span.extracting(message))
+        } else {
+            inspector.record(record, target: settlement.judgement?.target)
         }
     }
 

@@ -20,6 +20,8 @@ final class EmulatorServer {
     private let context: TLSContext
     private let shared: ServerShared
     private let service: EmulatedService
+    private let inspector: Inspector
+    private let control: ControlServer
     private let headers = HTTP2AnswerHeaders()
     private var clients: [Int32: ClientSource] = [:]
     private var connectionCount = 0
@@ -27,7 +29,7 @@ final class EmulatorServer {
     private var touched: [ClientSource] = []
     private var isStopping = false
 
-    /// Listens, and writes `ca.pem`; clients are served from `run` on.
+    /// Listens, and writes `ca.pem` and `control`; clients are served from `run` on.
     init(
         settings: EmulatorSettings, directory: EmulatorDirectory, serviceAccount: ServiceAccount
     ) throws {
@@ -43,22 +45,27 @@ final class EmulatorServer {
         shared = try ServerShared(settings: serverSettings)
         try directory.write("ca.pem", authority.certificatePEM())
 
+        inspector = Inspector(now: Reactor.now, tracksTargets: settings.tracksTargets)
         service = EmulatedService(
             settings: settings,
             tokenEndpoint: TokenEndpoint(
                 account: serviceAccount, audience: ServiceAccount.tokenURI(endpoint: endpoint),
                 lifetime: settings.tokenLifetime),
-            log: settings.keepsAcceptedLog ? try AcceptedLog(directory: directory, projects: settings.projects) : nil,
-            maxBodyBytes: serverSettings.maxBodyBytes)
+            log: try settings.acceptedLog.map {
+                try AcceptedLog(directory: directory, projects: settings.projects, interval: $0)
+            },
+            inspector: inspector, maxBodyBytes: serverSettings.maxBodyBytes)
         reactor = try Reactor()
+        control = try ControlServer(
+            host: settings.controlHost, port: settings.controlPort, inspector: inspector, reactor: reactor)
+        try directory.write("control", [UInt8]("\(control.url)\n".utf8))
         signals = try SignalSource([SIGTERM, SIGINT])
     }
 
     /// One line about what was served.
     var summary: String {
-        let counts = service.counts
-        return "accepted=\(counts.accepted) validated=\(counts.validated) refused=\(counts.refused) "
-            + "tokens=\(counts.tokens) faults=\(service.faultCount)"
+        "accepted=\(inspector.accepted) validated=\(inspector.validated) refused=\(inspector.refused) "
+            + "tokens=\(inspector.tokens + inspector.tokenRefusals) faults=\(service.faultCount)"
     }
 
     /// Serves until SIGTERM or SIGINT.
@@ -74,7 +81,8 @@ final class EmulatorServer {
         while !isStopping {
             let again = touched.contains { $0.hasMore }
             for client in touched where client.hasMore { client.ready(.read) }
-            try reactor.wait(atMostNanoseconds: again ? 0 : service.delayUntilNextAnswer())
+            let delay = [service.delayUntilNextAnswer(), control.delay(now: Reactor.now)].compactMap(\.self).min()
+            try reactor.wait(atMostNanoseconds: again ? 0 : delay)
             try finishTurn()
         }
     }
@@ -88,7 +96,9 @@ final class EmulatorServer {
         for client in finished {
             let connection = client.connection.raw
             client.connection.isTouched = false
+            observe(client)
             connection.flush()
+            observe(client)
             if connection.phase == .closed {
                 forget(client)
                 continue
@@ -105,10 +115,19 @@ final class EmulatorServer {
             if client.hasMore { client.connection.touch() }
         }
         shared.keepsHeaders = service.needsHeaders
+        control.turn()
+    }
+
+    /// Before the answers go out and after: between the two is what the client has open.
+    private func observe(_ client: ClientSource) {
+        let connection = client.connection
+        guard connection.raw.phase == .open else { return }
+        inspector.observed(connection: connection.id, isHTTP2: true, streams: connection.raw.openStreams)
     }
 
     private func forget(_ client: ClientSource) {
         let descriptor = client.connection.raw.descriptor
+        inspector.ended(connection: client.connection.id, at: Reactor.now)
         reactor.unwatch(descriptor)
         clients[descriptor] = nil
         client.connection.release()
@@ -125,6 +144,7 @@ final class EmulatorServer {
             // Neither owns the other: the server lives as long as the process, the client until it is forgotten.
             connection.onTouch = { [unowned self, unowned client] in touched.append(client) }
             clients[descriptor] = client
+            inspector.opened(connection: connection.id, at: Reactor.now)
             if (try? reactor.watch(descriptor, .read, client)) == nil { forget(client) }
         }
     }
