@@ -27,6 +27,8 @@ package final class HTTP1Request {
     var isWatched = false
     var receivedBytes = 0
     var response: HTTP1Response?
+    /// The body of an answer that goes out bit by bit.
+    var heldBody: HeldBody?
     private let shared: HTTP1Shared
     /// Held by libmicrohttpd until the request is gone.
     let raw: OpaquePointer
@@ -46,6 +48,12 @@ package final class HTTP1Request {
 
     /// Answers it; later answers to the same request do nothing.
     package func respond(_ response: HTTP1Response) { shared.decide(self, response) }
+
+    /// Lets so many more bytes of the answer's body go out; true while some are still held.
+    package func release(_ count: Int) -> Bool {
+        guard !isGone, let body = heldBody else { return false }
+        return shared.release(count, of: body, request: self)
+    }
 
     /// Closes its connection without an answer.
     package func cut() { shared.decide(self, nil) }

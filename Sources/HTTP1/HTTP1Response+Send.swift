@@ -1,14 +1,15 @@
 import CMicroHTTPD
-import Reactor
 
 /// Queues the response; called from the access callback only.
 func send(_ response: HTTP1Response, to request: HTTP1Request, _ shared: HTTP1Shared) -> MHD_Result {
     let made: OpaquePointer?
-    if let pace = response.pace, !response.body.isEmpty {
-        let drip = Unmanaged.passRetained(Drip(response.body, pace, request, shared))
+    if response.releasedBytes < response.body.count {
+        let held = HeldBody(response.body, released: max(0, response.releasedBytes), of: request)
+        let context = Unmanaged.passRetained(held)
         made = MHD_create_response_from_callback(
-            UInt64(response.body.count), min(pace.bytes, 64 << 10), dripBody, drip.toOpaque(), freeDrip)
-        if made == nil { drip.release() }
+            UInt64(response.body.count), min(response.body.count, 16 << 10), readHeldBody, context.toOpaque(),
+            freeHeldBody)
+        if made == nil { context.release() } else { request.heldBody = held }
     } else {
         made = response.body.withUnsafeBytes {
             // The library copies; the pointer is only declared mutable.
@@ -25,44 +26,46 @@ func send(_ response: HTTP1Response, to request: HTTP1Request, _ shared: HTTP1Sh
     return MHD_queue_response(request.raw, status, made)
 }
 
-/// A body on its slow way out.
-private final class Drip {
-    let body: [UInt8]
-    let pace: HTTP1Response.Pace
-    let request: HTTP1Request
-    let shared: HTTP1Shared
-    var due: Int64 = 0
+/// A body of which only a part may go out yet.
+final class HeldBody {
+    let bytes: [UInt8]
+    var released: Int
+    /// libmicrohttpd waits for more to be released.
+    var isSuspended = false
+    private let raw: OpaquePointer
 
-    init(_ body: [UInt8], _ pace: HTTP1Response.Pace, _ request: HTTP1Request, _ shared: HTTP1Shared) {
-        self.body = body
-        self.pace = pace
-        self.request = request
-        self.shared = shared
+    init(_ bytes: [UInt8], released: Int, of request: HTTP1Request) {
+        self.bytes = bytes
+        self.released = released
+        raw = request.raw
     }
 
-    func fill(_ buffer: UnsafeMutablePointer<CChar>, from position: Int, atMost: Int) -> Int {
-        let now = Reactor.now
-        guard due <= now else {
-            shared.drip(request, at: due)
-            MHD_suspend_connection(request.raw)
+    func read(into buffer: UnsafeMutablePointer<CChar>, from position: Int, atMost: Int) -> Int {
+        guard position < released else {
+            isSuspended = true
+            MHD_suspend_connection(raw)
             return 0
         }
-        due = now + pace.nanoseconds
-        let chunk = body.dropFirst(position).prefix(min(pace.bytes, atMost))
-        UnsafeMutableRawPointer(buffer).copyMemory(from: Array(chunk), byteCount: chunk.count)
-        return chunk.count
+        let count = min(released - position, atMost)
+        bytes.withUnsafeBytes {
+            UnsafeMutableRawPointer(buffer).copyMemory(
+                from: UnsafeRawBufferPointer(rebasing: $0[position..<position + count]).baseAddress ?? .init(buffer),
+                byteCount: count)
+        }
+        return count
     }
 }
 
-private func dripBody(
+private func readHeldBody(
     _ context: UnsafeMutableRawPointer?, _ position: UInt64, _ buffer: UnsafeMutablePointer<CChar>?, _ atMost: Int
 ) -> Int {
     // MHD_CONTENT_READER_END_WITH_ERROR, a cast in C.
     guard let context, let buffer, let position = Int(exactly: position) else { return -2 }
-    return Unmanaged<Drip>.fromOpaque(context).takeUnretainedValue().fill(buffer, from: position, atMost: atMost)
+    return Unmanaged<HeldBody>.fromOpaque(context).takeUnretainedValue().read(
+        into: buffer, from: position, atMost: atMost)
 }
 
-private func freeDrip(_ context: UnsafeMutableRawPointer?) {
+private func freeHeldBody(_ context: UnsafeMutableRawPointer?) {
     // Balances the retain of `send`.
-    if let context { Unmanaged<Drip>.fromOpaque(context).release() }
+    if let context { Unmanaged<HeldBody>.fromOpaque(context).release() }
 }

@@ -51,12 +51,12 @@ package final class HTTP1Server {
     /// Open now.
     package var connectionCount: Int { shared.connectionCount }
 
-    /// Takes over a connected socket, also when it has no room for it and closes it; false then.
+    /// Takes over a connected socket, also when it has no room for it and closes it: nil then, or the connection's id.
     @discardableResult
-    package func add(_ socket: Int32) -> Bool {
+    package func add(_ socket: Int32) -> Int? {
         guard !isClosed else {
             _ = Glibc.close(socket)
-            return false
+            return nil
         }
         var address = sockaddr_storage()
         var count = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -67,14 +67,13 @@ package final class HTTP1Server {
             }
         }
         source.isReady = true
-        return result == .YES
+        return result == .YES ? shared.lastConnectionID : nil
     }
 
     /// Reads what has come, and hands out the requests that are complete.
     package func receive() {
         guard !isClosed else { return }
         let now = Reactor.now
-        shared.continueDrips(now: now)
         if source.isReady || shared.hasDecisions || isDue { run() }
         sweep(now: now)
         for request in shared.takeComplete() {
@@ -99,7 +98,6 @@ package final class HTTP1Server {
         var delay: Int64?
         var milliseconds: UInt64 = 0
         if MHD_get_timeout(daemon, &milliseconds) == .YES { delay = Int64(clamping: milliseconds) * 1_000_000 }
-        if let drip = shared.nextDrip { delay = min(delay ?? .max, max(0, drip - now)) }
         if connectionCount > 0 { delay = min(delay ?? .max, max(0, nextSweep - now)) }
         return delay
     }

@@ -26,9 +26,7 @@ final class HTTP1Shared {
     var hasDecisions = false
     /// Descriptors that were closed and have to be forgotten by the reactor.
     var forget: (Int32) -> Void = { _ in }
-    /// Bodies that wait for their next bytes.
-    private var dripping: [(due: Int64, request: HTTP1Request)] = []
-    private var lastConnectionID = 0
+    private(set) var lastConnectionID = 0
     private var lastRequestID = 0
 
     init(settings: HTTP1Settings) { self.settings = settings }
@@ -61,6 +59,7 @@ final class HTTP1Shared {
         connection.since = Reactor.now
         guard let request = connection.request else { return }
         request.isGone = true
+        request.heldBody = nil
         connection.request = nil
         if request.isWatched {
             request.isWatched = false
@@ -90,19 +89,14 @@ final class HTTP1Shared {
         MHD_resume_connection(request.raw)
     }
 
-    /// The body goes on at that time; the connection is suspended until then.
-    func drip(_ request: HTTP1Request, at due: Int64) { dripping.append((due, request)) }
-
-    var nextDrip: Int64? { dripping.lazy.map(\.due).min() }
-
-    func continueDrips(now: Int64) {
-        guard !dripping.isEmpty else { return }
-        let due = dripping.filter { $0.due <= now }
-        dripping.removeAll { $0.due <= now || $0.request.isGone }
-        for (_, request) in due where !request.isGone {
+    func release(_ count: Int, of body: HeldBody, request: HTTP1Request) -> Bool {
+        body.released = min(body.bytes.count, body.released + max(0, count))
+        if body.isSuspended {
+            body.isSuspended = false
             hasDecisions = true
             MHD_resume_connection(request.raw)
         }
+        return body.released < body.bytes.count
     }
 
     /// Lets everybody go who is suspended, as libmicrohttpd demands before it ends.
@@ -110,7 +104,7 @@ final class HTTP1Shared {
         for connection in connections.values {
             guard let request = connection.request else { continue }
             if request.state == .waiting { decide(request, nil) }
+            if let body = request.heldBody { _ = release(.max / 2, of: body, request: request) }
         }
-        continueDrips(now: .max)
     }
 }

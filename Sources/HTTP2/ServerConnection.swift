@@ -17,6 +17,8 @@ package final class ServerConnection {
         case handshaking
         /// Requests come in.
         case open
+        /// The client did not choose HTTP/2: `readPlain` and `writePlain` carry its bytes to and fro.
+        case plain
         /// Our side is ended; what still comes in is thrown away until the client closes.
         case draining
         /// Open for the client, and dead: nothing is read or written any more.
@@ -134,9 +136,48 @@ package final class ServerConnection {
         var protocolName: UnsafePointer<UInt8>?
         var count: UInt32 = 0
         SSL_get0_alpn_selected(tls, &protocolName, &count)
-        // A client that sent no ALPN at all gets through the handshake; it is not one of ours.
-        guard count == 2, (try? startSession()) != nil else { return closeNow() }
+        // Without ALPN a client speaks HTTP/1.1.
+        guard count == 2 else {
+            if context.versions == .http2 { return closeNow() }
+            phase = .plain
+            return
+        }
+        guard (try? startSession()) != nil else { return closeNow() }
         phase = .open
+    }
+
+    // MARK: Bytes of another protocol
+
+    /// Reads into the buffer, at most what it holds; 0 when there is nothing now, nil when nothing will come any more.
+    package func readPlain(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+        guard phase == .plain else { return nil }
+        ERR_clear_error()
+        let count = SSL_read(tls, buffer.baseAddress, Int32(clamping: buffer.count))
+        if count > 0 { return Int(count) }
+        let error = SSL_get_error(tls, count)
+        if error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE { return 0 }
+        // After close_notify the client may still read.
+        if error != SSL_ERROR_ZERO_RETURN { closeNow() }
+        return nil
+    }
+
+    /// Writes a part of the bytes; gives back how many, 0 when the socket is full.
+    package func writePlain(_ bytes: UnsafeRawBufferPointer) -> Int {
+        guard phase == .plain, !bytes.isEmpty else { return 0 }
+        ERR_clear_error()
+        let count = SSL_write(tls, bytes.baseAddress, Int32(clamping: bytes.count))
+        if count > 0 { return Int(count) }
+        let error = SSL_get_error(tls, count)
+        if error != SSL_ERROR_WANT_READ && error != SSL_ERROR_WANT_WRITE { closeNow() }
+        return 0
+    }
+
+    /// Ends our side and waits for the client's end.
+    package func endPlain() {
+        guard phase == .plain else { return }
+        ERR_clear_error()
+        _ = SSL_shutdown(tls)
+        endOutput()
     }
 
     private func startSession() throws(HTTP2Error) {

@@ -1,8 +1,13 @@
 import CCrypto
 import CTLS
 
-/// The TLS side of a server: one certificate, TLS 1.2 or newer, ALPN `h2` and nothing else.
+/// The TLS side of a server: one certificate, TLS 1.2 or newer, ALPN `h2` and `http/1.1`.
 package final class TLSContext {
+    /// What clients may choose by ALPN; without ALPN they get HTTP/1.1.
+    package enum Versions: Sendable { case http1, http2, both }
+
+    /// For the handshakes from now on; a client that offers none of these is refused with no_application_protocol.
+    package var versions = Versions.both
     let raw: OpaquePointer
 
     /// Takes the server's certificate and private key, both PEM.
@@ -22,33 +27,44 @@ package final class TLSContext {
         // One read(2) takes in several records instead of two calls for each.
         _ = SSL_CTX_ctrl(raw, SSL_CTRL_SET_READ_AHEAD, 1, nil)
         SSL_CTX_set_default_read_buffer_len(raw, 64 << 10)
-        SSL_CTX_set_alpn_select_cb(
-            raw,
-            { _, selected, selectedCount, offered, offeredCount, _ in
-                TLSContext.selectH2(selected, selectedCount, offered, offeredCount)
-            }, nil)
         isComplete = true
         self.raw = raw
+        // The context outlives its connections, which hold it, and with them every call of the callback.
+        SSL_CTX_set_alpn_select_cb(
+            raw,
+            { _, selected, selectedCount, offered, offeredCount, context in
+                guard let context else { return SSL_TLSEXT_ERR_ALERT_FATAL }
+                return Unmanaged<TLSContext>.fromOpaque(context).takeUnretainedValue()
+                    .select(selected, selectedCount, offered, offeredCount)
+            }, Unmanaged.passUnretained(self).toOpaque())
     }
 
     deinit { SSL_CTX_free(raw) }
 
-    /// Points into the client's own list at `h2`; without it the handshake fails with no_application_protocol.
-    private static func selectH2(
+    /// Points into the client's own list at the first of our names that it has.
+    private func select(
         _ selected: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, _ selectedCount: UnsafeMutablePointer<UInt8>?,
         _ offered: UnsafePointer<UInt8>?, _ offeredCount: UInt32
     ) -> Int32 {
         guard let offered else { return SSL_TLSEXT_ERR_ALERT_FATAL }
         let names = UnsafeBufferPointer(start: offered, count: Int(offeredCount))
-        var position = 0
-        while position < names.count {
-            let name = names[(position + 1)...].prefix(Int(names[position]))
-            if name.elementsEqual("h2".utf8) {
-                selected?.pointee = offered + position + 1
-                selectedCount?.pointee = 2
-                return SSL_TLSEXT_ERR_OK
+        let ours =
+            switch versions {
+            case .http1: ["http/1.1"]
+            case .http2: ["h2"]
+            case .both: ["h2", "http/1.1"]
             }
-            position += 1 + Int(names[position])
+        for wanted in ours {
+            var position = 0
+            while position < names.count {
+                let name = names[(position + 1)...].prefix(Int(names[position]))
+                if name.elementsEqual(wanted.utf8) {
+                    selected?.pointee = offered + position + 1
+                    selectedCount?.pointee = UInt8(name.count)
+                    return SSL_TLSEXT_ERR_OK
+                }
+                position += 1 + Int(names[position])
+            }
         }
         return SSL_TLSEXT_ERR_ALERT_FATAL
     }

@@ -102,12 +102,6 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: emulator.directory.appending(path: "accepted.ndjson").path))
     }
 
-    @Test func http1IsRefusedInTheHandshake() throws {
-        let emulator = try EmulatorProcess()
-        let answer = try emulator.curl("--http1.1", emulator.sendURL)
-        #expect(answer.status == 0 && answer.exitCode == 35)
-    }
-
     @Test func theKeyFileIsForItsOwnerOnly() throws {
         let emulator = try EmulatorProcess()
         let file = emulator.directory.appending(path: "service-account.json").path

@@ -22,6 +22,7 @@ final class EmulatorServer {
     private let service: EmulatedService
     private let inspector: Inspector
     private let control: ControlServer
+    private let http1: HTTP1Front
     private let headers = HTTP2AnswerHeaders()
     private var clients: [Int32: ClientSource] = [:]
     private var connectionCount = 0
@@ -56,6 +57,7 @@ final class EmulatorServer {
             },
             inspector: inspector, maxBodyBytes: serverSettings.maxBodyBytes)
         reactor = try Reactor()
+        http1 = try HTTP1Front(reactor: reactor, inspector: inspector, maxBodyBytes: serverSettings.maxBodyBytes)
         control = try ControlServer(
             host: settings.controlHost, port: settings.controlPort, inspector: inspector, reactor: reactor)
         try directory.write("control", [UInt8]("\(control.url)\n".utf8))
@@ -81,16 +83,20 @@ final class EmulatorServer {
         while !isStopping {
             let again = touched.contains { $0.hasMore }
             for client in touched where client.hasMore { client.ready(.read) }
-            let delay = [service.delayUntilNextAnswer(), control.delay(now: Reactor.now)].compactMap(\.self).min()
+            let now = Reactor.now
+            let delay = [service.delayUntilNextAnswer(), control.delay(now: now), http1.delay(now: now)]
+                .compactMap(\.self).min()
             try reactor.wait(atMostNanoseconds: again ? 0 : delay)
             try finishTurn()
         }
     }
 
     private func finishTurn() throws {
+        http1.receive { service.handle($0) }
         service.answerDue()
         // The log comes first: whoever has an answer finds the message in accepted.ndjson.
         try service.endTurn()
+        http1.flush()
         let finished = touched
         touched.removeAll(keepingCapacity: true)
         for client in finished {
@@ -101,6 +107,12 @@ final class EmulatorServer {
             observe(client)
             if connection.phase == .closed {
                 forget(client)
+                continue
+            }
+            if connection.phase == .plain {
+                reactor.unwatch(connection.descriptor)
+                clients[connection.descriptor] = nil
+                http1.add(connection, id: client.connection.id)
                 continue
             }
             if connection.phase == .silent {

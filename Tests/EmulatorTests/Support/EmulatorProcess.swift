@@ -6,6 +6,8 @@ import Testing
 final class EmulatorProcess {
     let directory: URL
     let endpoint: String
+    /// The control API's URL.
+    let control: String
     private let process = Process()
 
     /// Starts it and waits for the line that says it is ready.
@@ -20,6 +22,8 @@ final class EmulatorProcess {
         #expect(line.contains("serving"), "the emulator did not start: \(line)")
         endpoint = try String(contentsOf: directory.appending(path: "endpoint"), encoding: .utf8)
             .trimmingCharacters(in: .newlines)
+        control = try String(contentsOf: directory.appending(path: "control"), encoding: .utf8)
+            .trimmingCharacters(in: .newlines)
     }
 
     deinit {
@@ -33,6 +37,24 @@ final class EmulatorProcess {
     }
 
     var sendURL: String { "\(endpoint)/v1/projects/demo-project/messages:send" }
+
+    /// Asks the control API.
+    func ask(_ path: String, _ arguments: String...) throws -> Answer {
+        Answer(
+            try Command.run(
+                "/usr/bin/curl",
+                [
+                    "--silent", "--show-error", "--noproxy", "*", "--max-time", "60", "--write-out",
+                    "\n%{http_version} %{http_code}", control + path,
+                ] + arguments))
+    }
+
+    /// A number of `/stats` by its dotted path.
+    func gauge(_ path: String) throws -> Int? {
+        var value: Any? = try ask("/stats").json
+        for name in path.split(separator: ".") { value = (value as? [String: Any])?[String(name)] }
+        return value as? Int
+    }
 
     /// Ends it with SIGTERM; gives back its exit code.
     func stop() -> Int32 {

@@ -44,7 +44,7 @@ final class HTTP1Loop {
         var pair: [Int32] = [-1, -1]
         _ = socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair)
         let client = HTTP1Client(descriptor: pair[0])
-        client.isTaken = server?.add(pair[1]) ?? false
+        client.isTaken = server?.add(pair[1]) != nil
         return client
     }
 }

@@ -160,11 +160,18 @@ import Testing
         client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(try loop.turn { loop.requests.count == 1 })
         var response = HTTP1Response(status: 200, body: [UInt8]("drop".utf8))
-        response.pace = .init(bytes: 1, nanoseconds: 5_000_000)
-        let start = Reactor.now
-        loop.requests[0].respond(response)
+        response.releasedBytes = 1
+        let request = loop.requests[0]
+        request.respond(response)
+        for part in ["d", "dr", "dro"] {
+            #expect(try loop.turn { client.text().hasSuffix("\r\n\r\n" + part) })
+            try loop.turn()
+            #expect(client.text().hasSuffix("\r\n\r\n" + part) && !request.isGone)
+            #expect(request.release(1) == (part != "dro"))
+        }
         #expect(try loop.turn { client.text().hasSuffix("\r\n\r\ndrop") })
-        #expect(Reactor.now - start >= 15_000_000)
+        #expect(try loop.turn { request.isGone })
+        #expect(!request.release(1))
         loop.close()
     }
 
@@ -186,7 +193,7 @@ import Testing
         clients[2].send("GET / HT")
         #expect(try loop.turn { loop.requests.count == 2 })
         var response = HTTP1Response(status: 200, body: [UInt8]("slow".utf8))
-        response.pace = .init(bytes: 1, nanoseconds: 3_600_000_000_000)
+        response.releasedBytes = 1
         loop.requests[0].respond(response)
         try loop.turn()
         let waiting = loop.requests[1]
