@@ -7,7 +7,7 @@ enum EmulatorOptions {
         summary: """
             a local endpoint that answers like FCM v1 and Google's token endpoint.
 
-            Serves HTTP/2 over TLS and writes into the directory what a client needs: ca.pem, service-account.json, \
+            Serves HTTP/2 and HTTP/1.1 over TLS and writes into the directory what a client needs: ca.pem, service-account.json, \
             endpoint
             (its URL; written last, so that its appearance means ready), and accepted.ndjson: one line per accepted \
             message,
@@ -42,8 +42,9 @@ enum EmulatorOptions {
                 help: "Write accepted.ndjson: on, off, or N for every Nth accepted message."),
             Option("no-accepted-log", help: "The same as --accepted-log off."),
             Option(
-                "no-target-tracking",
-                help: "Do not remember targets (8 bytes each, twice) to find those that come twice."),
+                "track-targets", "N", default: "1000000",
+                help: "How many targets to remember, to find those that come twice: up to 32 bytes each; 0 is none."),
+            Option("no-target-tracking", help: "The same as --track-targets 0."),
             Option("reset-before-accept", "N", help: "Cut the connection instead of accepting every Nth message."),
             Option("reset-after-accept", "N", help: "Cut the connection after accepting every Nth, unanswered."),
             Option("reset-by", "HOW", default: "rst", help: "Cut by fin, by rst, or silent (open but dead)."),
@@ -71,7 +72,8 @@ enum EmulatorOptions {
         settings.latency = try options.integer("latency", in: 0...3_600_000) ?? 0
         settings.maxConcurrentStreams = try options.integer("max-streams", in: 1...100_000) ?? 100
         settings.acceptedLog = options.isSet("no-accepted-log") ? nil : try interval(options.required("accepted-log"))
-        settings.tracksTargets = !options.isSet("no-target-tracking")
+        let tracked = try options.integer("track-targets", in: 0...SeenTable.mostCapacity) ?? 1_000_000
+        settings.trackedTargets = options.isSet("no-target-tracking") ? 0 : tracked
         settings.isQuiet = options.isSet("quiet")
         if let path = options.string("scenario") { settings.scenario = try scenario(path) }
         let often = 1...1_000_000_000

@@ -17,8 +17,8 @@ struct EmulatorSettings: Sendable {
     var maxConcurrentStreams = 100
     /// Every so many messages one is written into accepted.ndjson; nil is none.
     var acceptedLog: Int? = 1
-    /// Remembers targets, to find those that come twice.
-    var tracksTargets = true
+    /// How many targets are remembered, to find those that come twice; 0 is none.
+    var trackedTargets = 1_000_000
     var isQuiet = false
     var faults = FaultFlags()
     var scenario = ScenarioFile.empty

@@ -5,7 +5,8 @@ final class Inspector {
     /// Connections that have ended and are still listed.
     static let mostEnded = 100
 
-    private let tracksTargets: Bool
+    /// How many targets are remembered at least; 0 is none.
+    private let trackedTargets: Int
     private(set) var start: Int64
     private(set) var accepted = 0
     private(set) var validated = 0
@@ -21,8 +22,8 @@ final class Inspector {
     /// By the fault's name.
     private(set) var faults: [String: Int] = [:]
     private(set) var rate: RateMeter
-    private(set) var targets = SeenTable()
-    private(set) var arrivals = SeenTable()
+    private(set) var targets: SeenTable
+    private(set) var arrivals: SeenTable
     /// Messages accepted once more than once.
     private(set) var secondArrivals = 0
     private(set) var guidance = Guidance()
@@ -41,14 +42,16 @@ final class Inspector {
 
     /// - Parameters:
     ///   - now: nanoseconds of the monotonic clock.
-    ///   - tracksTargets: whether targets are remembered, to find those that come twice.
-    init(now: Int64, tracksTargets: Bool) {
+    ///   - trackedTargets: how many targets are remembered at least, to find those that come twice.
+    init(now: Int64, trackedTargets: Int) {
         start = now
         rate = RateMeter(start: now)
-        self.tracksTargets = tracksTargets
+        self.trackedTargets = trackedTargets
+        targets = SeenTable(capacity: trackedTargets)
+        arrivals = SeenTable(capacity: trackedTargets)
     }
 
-    var isTrackingTargets: Bool { tracksTargets }
+    var isTrackingTargets: Bool { trackedTargets > 0 }
 
     // MARK: Requests
 
@@ -90,7 +93,7 @@ final class Inspector {
         let print = target.map { Fingerprint($0) }
         let redacted: RedactedTarget? = if let target, let print { RedactedTarget(target, print) } else { nil }
         messages.append(.init(record: record, target: redacted))
-        let counts = tracksTargets && record.outcome == .accepted
+        let counts = trackedTargets > 0 && record.outcome == .accepted
         var whole: Fingerprint?
         if let print, let message, counts || guidance.knowsRefusals || record.outcome == .refused {
             whole = Fingerprint(message: message, to: print)
@@ -164,8 +167,8 @@ final class Inspector {
         secondArrivals = 0
         guidance = Guidance()
         messages = MessageRing()
-        targets = SeenTable()
-        arrivals = SeenTable()
+        targets = SeenTable(capacity: trackedTargets)
+        arrivals = SeenTable(capacity: trackedTargets)
         endedConnections = []
         connectionsTotal = connections.count
         connectionsPeak = connections.count

@@ -1,11 +1,12 @@
-/// Which fingerprints were seen, and which of them more than once: 8 bytes each, at most about 12.5 million.
+/// Which fingerprints were seen, and which of them more than once, up to a number of them; 8 bytes a slot.
 ///
 /// Open addressing in 256 segments that grow one by one, so that growing never takes long. When a segment is full, new
 /// fingerprints are no longer kept, and the counts become lower bounds.
 struct SeenTable {
-    /// Slots of each of the 256 segments at most: 128 MiB in all; three quarters of them are used.
-    static let mostSlots = 1 << 16
+    /// The most that can be asked for: 128 MiB.
+    static let mostCapacity = 12_000_000
 
+    /// Slots of each of the 256 segments at most, a power of two; three quarters of them are used.
     private let mostSlots: Int
     private var segments = [Segment](repeating: Segment(), count: 256)
     private(set) var distinct = 0
@@ -14,8 +15,15 @@ struct SeenTable {
     /// False when some were not kept.
     private(set) var isExact = true
 
-    /// - Parameter mostSlots: of a segment, a power of two.
-    init(mostSlots: Int = Self.mostSlots) { self.mostSlots = mostSlots }
+    /// - Parameter capacity: how many are kept at least.
+    init(capacity: Int) {
+        // Segments fill by chance, so each has room for a few more than its share.
+        let share = min(capacity, Self.mostCapacity) / 256
+        let wanted = (share + share / 50 + 32) * 4 / 3
+        var slots = 64
+        while slots < wanted { slots *= 2 }
+        mostSlots = slots
+    }
 
     /// Takes one in; true when it was there already.
     @discardableResult

@@ -46,7 +46,7 @@ final class EmulatorServer {
         shared = try ServerShared(settings: serverSettings)
         try directory.write("ca.pem", authority.certificatePEM())
 
-        inspector = Inspector(now: Reactor.now, tracksTargets: settings.tracksTargets)
+        inspector = Inspector(now: Reactor.now, trackedTargets: settings.trackedTargets)
         service = EmulatedService(
             settings: settings,
             tokenEndpoint: TokenEndpoint(

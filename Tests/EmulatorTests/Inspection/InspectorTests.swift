@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func outcomesAndCodesAreCounted() {
-        let inspector = Inspector(now: 0, tracksTargets: true)
+        let inspector = Inspector(now: 0, trackedTargets: 1000)
         Self.tell(inspector, Self.record())
         Self.tell(inspector, Self.record(.validated))
         Self.tell(inspector, Self.record(.refused, 404, code: "UNREGISTERED"), to: "gone")
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test func targetsAndMessagesThatComeTwiceAreFound() {
-        let inspector = Inspector(now: 0, tracksTargets: true)
+        let inspector = Inspector(now: 0, trackedTargets: 1000)
         let day1 = #"{"data": {"notification_id": "day-1"}, "android": {"ttl": "60s"}}"#
         Self.tell(inspector, Self.record(), to: "a", message: day1)
         Self.tell(inspector, Self.record(), to: "b", message: day1)
@@ -54,14 +54,14 @@ import Testing
         Self.tell(inspector, Self.record(.refused, 404, code: "UNREGISTERED"), to: "b", message: day1)
         #expect(inspector.secondArrivals == 1)
 
-        let untold = Inspector(now: 0, tracksTargets: false)
+        let untold = Inspector(now: 0, trackedTargets: 0)
         Self.tell(untold, Self.record())
         Self.tell(untold, Self.record())
         #expect(untold.targets.distinct == 0 && untold.secondArrivals == 0 && untold.accepted == 2)
     }
 
     @Test func ratesAreBySecond() {
-        let inspector = Inspector(now: 0, tracksTargets: false)
+        let inspector = Inspector(now: 0, trackedTargets: 0)
         for _ in 0..<5 { Self.tell(inspector, Self.record(at: 100)) }
         for _ in 0..<3 { Self.tell(inspector, Self.record(at: Self.second)) }
         #expect(inspector.lastSecond(at: Self.second + 1) == 5)
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test func connectionsAndTheirStreamsAreCounted() {
-        let inspector = Inspector(now: 0, tracksTargets: false)
+        let inspector = Inspector(now: 0, trackedTargets: 0)
         inspector.opened(connection: 1, at: 0)
         inspector.opened(connection: 2, at: 0)
         inspector.observed(connection: 1, isHTTP2: true, streams: 70)
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test func theLastMessagesAreKeptInOrder() {
-        let inspector = Inspector(now: 0, tracksTargets: false)
+        let inspector = Inspector(now: 0, trackedTargets: 0)
         #expect(inspector.messages.last(10) { _ in true }.isEmpty)
         for number in 0..<2500 { Self.tell(inspector, Self.record(at: Int64(number))) }
         #expect(inspector.messages.last(3) { _ in true }.map(\.record.time) == [2497, 2498, 2499])
