@@ -62,7 +62,7 @@ import Testing
         #expect(try [52, 55, 56].contains(send().exitCode))
         #expect(try [52, 55, 56].contains(send().exitCode))
         #expect(try send().status == 200)
-        #expect(try emulator.gauge("accepted") == 3 && emulator.gauge("faults.reset_after_accept") == 1)
+        #expect(try emulator.gauge("accepted") == 3 && emulator.gauge("faults.reset_connection") == 1)
         #expect(try emulator.gauge("faults.refuse_stream") == 1)
     }
 

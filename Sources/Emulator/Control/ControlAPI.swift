@@ -4,15 +4,17 @@ import Reactor
 
 /// Answers control requests.
 final class ControlAPI {
-    /// Parts that `/reset?only=` knows.
-    static let parts = ["counts"]
+    /// Parts that `/reset?only=` knows: the counts, the whole scenario, and those of its parts that go on from where they are.
+    static let parts = ["counts", "scenario", "quota", "targets", "rules"]
 
     private let inspector: Inspector
+    let service: EmulatedService
     private let url: String
     private var waiters = Waiters()
 
-    init(inspector: Inspector, url: String) {
+    init(inspector: Inspector, service: EmulatedService, url: String) {
         self.inspector = inspector
+        self.service = service
         self.url = url
     }
 
@@ -36,7 +38,7 @@ final class ControlAPI {
         var method = String(decoding: request.method, as: UTF8.self)
         // The library leaves the body out.
         if method == "HEAD" { method = "GET" }
-        let routes = ControlRoute.all.filter { $0.path == query.path }
+        let routes = ControlRoute.all.filter { $0.fits(query.path) }
         guard !routes.isEmpty else {
             throw ControlError(
                 404, "there is no \(query.path.prefix(100))", remedy: "GET / lists the routes: curl -s \(url)/")
@@ -47,8 +49,9 @@ final class ControlAPI {
                 405, "\(query.path) does not take \(method.prefix(20))", remedy: "use \(allow)", allow: allow)
         }
         let clock = WallClock(now: Reactor.now, time: .now)
+        if let response = try answerScenario(request, method, query.path) { return response }
         switch query.path {
-        case "/stats": return HTTP1Response(json: inspector.stats(clock))
+        case "/stats": return HTTP1Response(json: inspector.stats(clock, more: [("rules", rules)]))
         case "/connections": return HTTP1Response(json: inspector.connectionList(clock))
         case "/violations": return HTTP1Response(json: inspector.violationList(clock))
         case "/messages": return HTTP1Response(json: try messages(query, clock))
@@ -111,7 +114,20 @@ final class ControlAPI {
                 remedy: "use a list of \(Self.parts.joined(separator: ", ")), or leave only= out for everything")
         }
         if wanted.contains("counts") { inspector.resetCounts(at: clock.now) }
+        if wanted.contains("scenario") {
+            service.reset()
+        } else {
+            for part in wanted.compactMap({ ScenarioFile.Part(rawValue: $0) }) { try restart(part) }
+        }
         return HTTP1Response(json: .members([("reset", .array(wanted.map { .string($0) }))]))
+    }
+
+    /// The scenario's rules and how many requests each hit.
+    private var rules: JSONValue {
+        .array(
+            service.ruleHits.map {
+                .members([("name", .string($0.name)), ("effect", .string($0.effect)), ("hits", .int($0.hits))])
+            })
     }
 
     private func refuseUnknown(_ query: ControlQuery, _ known: [String]) throws(ControlError) {

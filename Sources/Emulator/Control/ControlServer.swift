@@ -13,10 +13,10 @@ final class ControlServer {
     private let api: ControlAPI
     private let reactor: Reactor
 
-    init(host: String, port: Int, inspector: Inspector, reactor: Reactor) throws {
+    init(host: String, port: Int, inspector: Inspector, service: EmulatedService, reactor: Reactor) throws {
         listener = try ListeningSocket(host: host, port: port)
         url = "http://\(host.contains(":") ? "[\(host)]" : host):\(listener.port)"
-        let api = ControlAPI(inspector: inspector, url: url)
+        let api = ControlAPI(inspector: inspector, service: service, url: url)
         var settings = HTTP1Settings()
         settings.maxBodyBytes = 4 << 20
         server = try HTTP1Server(reactor: reactor, settings: settings) { api.handle($0) }

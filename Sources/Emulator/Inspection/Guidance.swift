@@ -43,9 +43,9 @@ struct Guidance {
             judgeRepetition(of: earlier, record, target)
             forget(message, earlier)
         }
-        guard record.outcome == .refused else { return }
+        guard record.status >= 400 else { return }
         remember(record, message)
-        guard record.status == 429, ["QUOTA_EXCEEDED", "RESOURCE_EXHAUSTED"].contains(record.code) else { return }
+        guard record.status == 429 else { return }
         add(.overQuota, record.time, target, "answered 429 \(record.code)")
         if let seconds = record.retryAfter {
             // The answer of a delayed refusal is not known before it is out.

@@ -89,13 +89,15 @@ final class Inspector {
         case .faulted:
             faulted += 1
             faults[record.code, default: 0] += 1
+            // A client cannot tell an error that a scenario made up from another.
+            if record.status >= 400 { errors[record.code, default: 0] += 1 }
         }
         let print = target.map { Fingerprint($0) }
         let redacted: RedactedTarget? = if let target, let print { RedactedTarget(target, print) } else { nil }
         messages.append(.init(record: record, target: redacted))
         let counts = trackedTargets > 0 && record.outcome == .accepted
         var whole: Fingerprint?
-        if let print, let message, counts || guidance.knowsRefusals || record.outcome == .refused {
+        if let print, let message, counts || guidance.knowsRefusals || record.status >= 400 {
             whole = Fingerprint(message: message, to: print)
         }
         if counts, let print {

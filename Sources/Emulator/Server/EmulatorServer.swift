@@ -59,7 +59,8 @@ final class EmulatorServer {
         reactor = try Reactor()
         http1 = try HTTP1Front(reactor: reactor, inspector: inspector, maxBodyBytes: serverSettings.maxBodyBytes)
         control = try ControlServer(
-            host: settings.controlHost, port: settings.controlPort, inspector: inspector, reactor: reactor)
+            host: settings.controlHost, port: settings.controlPort, inspector: inspector, service: service,
+            reactor: reactor)
         try directory.write("control", [UInt8]("\(control.url)\n".utf8))
         signals = try SignalSource([SIGTERM, SIGINT])
     }

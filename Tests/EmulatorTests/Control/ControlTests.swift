@@ -88,13 +88,50 @@ import Testing
     @Test func everyRouteIsListedWithAnExampleThatWorks() throws {
         let emulator = try EmulatorProcess()
         let routes = try #require(try emulator.ask("/").json["routes"] as? [[String: String]])
-        #expect(routes.count >= 7)
+        #expect(routes.count >= 20)
         for route in routes {
             let example = try #require(route["example"])
             let run = try Command.run(
-                "/bin/sh", ["-c", example.replacing("timeout=10", with: "timeout=0") + " --noproxy '*'"])
-            #expect(run.exitCode == 0 && run.output.hasPrefix("{"), "\(example): \(run.output)")
+                "/bin/sh", ["-c", example.replacing("accepted=1000", with: "accepted=0") + " --noproxy '*'"])
+            #expect(
+                run.exitCode == 0 && !run.output.isEmpty && !run.output.contains("remedy\":"),
+                "\(example): \(run.output)")
         }
+    }
+
+    @Test func theScenarioIsChangedWhileItRuns() throws {
+        let emulator = try EmulatorProcess()
+        let authorization = try emulator.authorization()
+        let put = try emulator.ask(
+            "/scenario", "-X", "PUT", "-d",
+            #"{"rules":[{"name":"storm","match":{"every":2},"effect":{"error":"UNAVAILABLE"}}]}"#)
+        #expect(put.status == 200, "\(put.body)")
+        let codes = try (0..<4).map { _ in try emulator.send(Self.message, authorization).status }
+        #expect(codes == [200, 503, 200, 503])
+        #expect(try emulator.gauge("errors.UNAVAILABLE") == 2 && emulator.gauge("violations.early_retry") == 1)
+        let rules = try #require(try emulator.ask("/stats").json["rules"] as? [[String: Any]])
+        #expect(rules.first?["name"] as? String == "storm" && rules.first?["hits"] as? Int == 2)
+
+        #expect(try emulator.ask("/scenario", "-X", "DELETE").status == 200)
+        #expect(try emulator.send(Self.message, authorization).status == 200)
+        #expect(try emulator.ask("/targets/a-*", "-X", "PUT", "-d", #"{"is":"unregistered"}"#).status == 200)
+        #expect(try emulator.send(Self.message, authorization).fcmCode == "UNREGISTERED")
+        #expect((try emulator.ask("/scenario").json["targets"] as? [Any])?.count == 1)
+        #expect(try emulator.ask("/targets/a-*", "-X", "DELETE").status == 200)
+        #expect(try emulator.ask("/targets/a-*", "-X", "DELETE").status == 404)
+        #expect(try emulator.send(Self.message, authorization).status == 200)
+
+        #expect(try emulator.ask("/quota", "-X", "PUT", "-d", #"{"messages_per_minute":1,"burst":1}"#).status == 200)
+        #expect(try emulator.send(Self.message, authorization).status == 200)
+        #expect(try emulator.send(Self.message, authorization).fcmCode == "QUOTA_EXCEEDED")
+        #expect(try emulator.ask("/reset?only=quota", "-X", "POST").status == 200)
+        #expect(try emulator.send(Self.message, authorization).status == 200)
+
+        let wrong = try emulator.ask("/scenario", "-X", "PUT", "-d", #"{"rules":[{"effect":{"errr":1}}]}"#)
+        #expect(
+            wrong.status == 400 && (wrong.json["error"] as? String)?.hasPrefix("rules[0].effect") == true,
+            "\(wrong.body)")
+        #expect(try emulator.ask("/quota").json["burst"] as? Int == 1)
     }
 
     @Test func slowAndLyingClientsDoNotHoldUpOthers() throws {
