@@ -51,7 +51,9 @@ final class ControlAPI {
         let clock = WallClock(now: Reactor.now, time: .now)
         if let response = try answerScenario(request, method, query.path) { return response }
         switch query.path {
-        case "/stats": return HTTP1Response(json: inspector.stats(clock, more: [("rules", rules)]))
+        case "/stats":
+            return HTTP1Response(
+                json: inspector.stats(clock, more: [("quota_left", quotaLeft(clock)), ("rules", rules)]))
         case "/connections": return HTTP1Response(json: inspector.connectionList(clock))
         case "/violations": return HTTP1Response(json: inspector.violationList(clock))
         case "/messages": return HTTP1Response(json: try messages(query, clock))
@@ -120,6 +122,11 @@ final class ControlAPI {
             for part in wanted.compactMap({ ScenarioFile.Part(rawValue: $0) }) { try restart(part) }
         }
         return HTTP1Response(json: .members([("reset", .array(wanted.map { .string($0) }))]))
+    }
+
+    private func quotaLeft(_ clock: WallClock) -> JSONValue {
+        guard let left = service.quotaLeft(at: clock.now) else { return .null }
+        return .members(left.map { ($0.project, .int($0.messages)) })
     }
 
     /// The scenario's rules and how many requests each hit.

@@ -36,6 +36,13 @@ struct Quota {
         buckets = Array(repeating: bucket, count: projects)
     }
 
+    /// Messages that each project may send at once.
+    mutating func left(now: Int64) -> [Int] {
+        var left: [Int] = []
+        for index in buckets.indices { left.append(buckets[index].available(now: now)) }
+        return left
+    }
+
     /// Whether the project may send one more message.
     mutating func take(project: Int, now: Int64) -> Bool { buckets[project].take(1, now: now) == 1 }
 }

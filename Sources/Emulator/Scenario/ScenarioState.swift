@@ -38,6 +38,9 @@ struct ScenarioState {
     /// Seconds since the start or the last reset.
     func elapsed(at now: Int64) -> Double { Double(now - start) / 1e9 }
 
+    /// Messages that each project may send at once; nil without a quota.
+    mutating func quotaLeft(now: Int64) -> [Int]? { quota?.left(now: now) }
+
     var ruleHits: [(name: String, effect: String, hits: Int)] {
         zip(scenario.rules, engine.hits).map { ($0.name, $0.effect.name, $1) }
     }

@@ -47,6 +47,12 @@ final class EmulatedService {
     var ruleHits: [(name: String, effect: String, hits: Int)] { state.ruleHits }
     /// The scenario as it would be read again, without the rules of the command line's flags.
     var scenarioJSON: [UInt8] { state.file.json }
+    /// Messages that each project may send at once; nil without a quota.
+    func quotaLeft(at now: Int64) -> [(project: String, messages: Int)]? {
+        guard let left = state.quotaLeft(now: now) else { return nil }
+        return zip(settings.projects, left).map { (project: $0, messages: $1) }
+    }
+
     var serverConditions: ServerConditions { state.scenario.server }
 
     /// Seconds since the start or the last reset, by which time windows go.

@@ -123,6 +123,7 @@ import Testing
 
         #expect(try emulator.ask("/quota", "-X", "PUT", "-d", #"{"messages_per_minute":1,"burst":1}"#).status == 200)
         #expect(try emulator.send(Self.message, authorization).status == 200)
+        #expect(try emulator.gauge("quota_left.demo-project") == 0)
         #expect(try emulator.send(Self.message, authorization).fcmCode == "QUOTA_EXCEEDED")
         #expect(try emulator.ask("/reset?only=quota", "-X", "POST").status == 200)
         #expect(try emulator.send(Self.message, authorization).status == 200)
