@@ -209,4 +209,13 @@ import Testing
         #expect(verdict.kind == .payload)
         #expect(verdict.hint.hasPrefix("FCM refused the message without naming a field."))
     }
+
+    @Test func `the name of a refused field is one short line whatever the answer calls it`() {
+        let name = #"message.data.a\n\u001b["# + String(repeating: "\u{301}", count: 2_000)
+        let body =
+            #"{"error":{"code":400,"status":"INVALID_ARGUMENT","details":[\#(Self.violation(name))]}}"#
+        let hint = Verdict.fcm(ProviderAnswer(status: 400, body: Array(body.utf8)), now: 0).hint
+        #expect(hint.hasPrefix("FCM refused the field message.data.a??"))
+        #expect(hint.utf8.count < 400)
+    }
 }

@@ -72,6 +72,19 @@ import Testing
         }
     }
 
+    @Test func aRefusalInALongTextIsOneShortLine() {
+        // One `Character`: a letter with a thousand accents.
+        let text = "a\\n" + String(repeating: "\u{301}", count: 1_000)
+        let body = #"{"error":"\#(text)","error_description":"\#(text)"}"#
+        guard case .failure(let failure) = TokenAnswer.judge(status: 400, body: Array(body.utf8)) else {
+            Issue.record("a token in \(body)")
+            return
+        }
+        #expect(failure.what.utf8.count < 800)
+        #expect(!failure.what.contains("\n"))
+        #expect(failure.exit == .configuration)
+    }
+
     @Test(arguments: [
         (200, #"{"id_token":"x"}"#, ExitCode.configuration), (200, "", .configuration),
         (400, #"{"error":"invalid_grant"}"#, .configuration),

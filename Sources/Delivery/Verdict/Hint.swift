@@ -17,7 +17,12 @@ package enum Hint {
     static let unknownOutcome = general(.unknown)
 
     static func badField(_ field: String) -> String {
-        "FCM refused the field \(field.prefix(120)). Correct the template or the data behind it."
+        // The name is a stranger's text; a `Character` alone may be as long as the whole body.
+        var name = String.UnicodeScalarView()
+        for scalar in field.unicodeScalars.prefix(120) {
+            name.append(scalar.value < 0x20 || scalar.value == 0x7F ? "?" : scalar)
+        }
+        return "FCM refused the field \(String(name)). Correct the template or the data behind it."
     }
 
     private static func general(_ kind: VerdictClass) -> String {

@@ -31,8 +31,8 @@ enum TokenAnswer {
         }
         var code = "HTTP \(status)"
         var description = ""
-        if case .string(let text)? = value?["error"] { code = text }
-        if case .string(let text)? = value?["error_description"] { description = ": " + String(text.prefix(200)) }
+        if case .string(let text)? = value?["error"] { code = shown(text, 64) }
+        if case .string(let text)? = value?["error_description"] { description = ": " + shown(text, 200) }
         let isPassing =
             [408, 429, 500, 503, 504].contains(status)
             || ["internal_failure", "server_error", "temporarily_unavailable"].contains(code)
@@ -41,6 +41,15 @@ enum TokenAnswer {
                 isPassing ? .unavailable : .configuration,
                 "the token endpoint refused the service account: \(code)\(description)",
                 remedy: isPassing ? "try again later" : remedy(for: code, description)))
+    }
+
+    /// A stranger's text for an error: one line, at most so many characters of Unicode.
+    private static func shown(_ text: String, _ limit: Int) -> String {
+        var shown = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars.prefix(limit) {
+            shown.append(scalar.value < 0x20 || scalar.value == 0x7F ? "?" : scalar)
+        }
+        return String(shown)
     }
 
     private static func remedy(for code: String, _ description: String) -> String {

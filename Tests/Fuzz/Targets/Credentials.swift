@@ -29,7 +29,7 @@ extension FuzzTarget {
             expect((1...31_536_000).contains(lifetime), "an access token for \(lifetime) s")
         case .failure(let failure):
             expect(failure.exit == .unavailable || failure.exit == .configuration, "another exit code")
-            expect(failure.what.utf8.count <= 1500, "an error as long as the answer")
+            expect(failure.what.utf8.count <= 1200, "an error as long as the answer")
             expect(failure.what.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }, "an error of several lines")
         }
     }

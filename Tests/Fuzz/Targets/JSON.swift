@@ -20,7 +20,10 @@ extension FuzzTarget {
         } catch {
             expect(scanned == error, "parser and scanner give different reasons")
             expect(error.offset <= input.count && error.line >= 1 && error.column >= 1, "a place outside of the text")
-            if !isStricter(error.problem), isPlainText(input) {
+            // Foundation takes a comma after the last element, which RFC 8259 does not know.
+            let place = error.offset < input.count ? input[error.offset] : 0
+            let isLastComma = place == UInt8(ascii: "]") || place == UInt8(ascii: "}")
+            if !isStricter(error.problem), !isLastComma, isPlainText(input) {
                 expect(!foundationReads(input.array), "the parser refuses what Foundation takes: \(error)")
             }
         }
