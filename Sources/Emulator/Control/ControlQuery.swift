@@ -37,7 +37,9 @@ struct ControlQuery {
         var result: [UInt8] = []
         var rest = bytes
         while let byte = rest.popFirst() {
+            // `UInt8` alone would take "+1" and "-0" for two digits.
             if byte == UInt8(ascii: "%"), rest.count >= 2,
+                rest.prefix(2).allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
                 let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
             {
                 result.append(value)
