@@ -8,7 +8,8 @@ package final class CertificateAuthority {
         package let privateKeyPEM: [UInt8]
     }
 
-    private static let lifetimeSeconds = 365 * 86_400
+    /// A year.
+    package static let lifetimeSeconds = 365 * 86_400
 
     private let key: PrivateKey
     private let certificate: Certificate
@@ -29,14 +30,17 @@ package final class CertificateAuthority {
     package func certificatePEM() throws(SigningError) -> [UInt8] { try certificate.pem() }
 
     /// A new server certificate with its own key; names are DNS names, addresses IPv4 or IPv6.
+    ///
+    /// It is valid from a day ago until so many seconds from now; a negative number makes one that has expired.
     package func issueServer(
-        names: [String] = ["localhost"], addresses: [String] = ["127.0.0.1", "::1"]
+        names: [String] = ["localhost"], addresses: [String] = ["127.0.0.1", "::1"],
+        lifetimeSeconds: Int = CertificateAuthority.lifetimeSeconds
     ) throws(SigningError) -> ServerIdentity {
         let alternatives = names.map { "DNS:\($0)" } + addresses.map { "IP:\($0)" }
         let serverKey = try PrivateKey.generateP256()
         let server = try Certificate(
             subject: names.first ?? addresses.first ?? "server", issuer: certificate, subjectKey: serverKey,
-            signer: key, lifetimeSeconds: Self.lifetimeSeconds,
+            signer: key, lifetimeSeconds: lifetimeSeconds,
             extensions: [
                 (NID_basic_constraints, "critical,CA:FALSE"),
                 (NID_key_usage, "critical,digitalSignature"),

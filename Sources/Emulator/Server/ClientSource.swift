@@ -8,6 +8,8 @@ final class ClientSource: PollSource {
     var interest: Interest = .read
     /// It stopped reading to let others have their turn.
     private(set) var hasMore = false
+    /// Nanoseconds of the monotonic clock at which something came from the client.
+    private(set) var lastActive = Reactor.now
 
     init(_ connection: HTTP2Connection, service: EmulatedService) {
         self.connection = connection
@@ -16,10 +18,22 @@ final class ClientSource: PollSource {
 
     func ready(_ readiness: Interest) {
         if readiness.contains(.read) {
+            lastActive = Reactor.now
             hasMore = connection.raw.receive()
             while let exchange = connection.nextExchange() { service.handle(exchange) }
         }
         connection.touch()
+    }
+}
+
+extension ClientSource {
+    /// Nothing is asked and nothing is on its way.
+    var isIdle: Bool {
+        switch connection.raw.phase {
+        case .handshaking: true
+        case .open: connection.raw.openStreams == 0
+        case .plain, .draining, .silent, .closed: false
+        }
     }
 }
 

@@ -15,9 +15,8 @@ final class EmulatorServer {
     let endpoint: String
 
     private let reactor: Reactor
-    private let listener: ListeningSocket
+    private let gate: Gate
     private let signals: SignalSource
-    private let context: TLSContext
     private let shared: ServerShared
     private let service: EmulatedService
     private let inspector: Inspector
@@ -29,18 +28,20 @@ final class EmulatorServer {
     /// Clients that were touched in this turn.
     private var touched: [ClientSource] = []
     private var isStopping = false
+    /// The listening descriptor that is watched; nil while no clients are let in.
+    private var watched: Int32?
+    /// The scenario wanted something of the server in the last turn.
+    private var hasConditions = false
 
     /// Listens, and writes `ca.pem` and `control`; clients are served from `run` on.
     init(
         settings: EmulatorSettings, directory: EmulatorDirectory, serviceAccount: ServiceAccount
     ) throws {
-        listener = try ListeningSocket(host: settings.host, port: settings.port)
-        let shownHost = ["0.0.0.0", "::"].contains(settings.host) ? "localhost" : settings.host
-        endpoint = "https://\(shownHost.contains(":") ? "[\(shownHost)]" : shownHost):\(listener.port)"
-
         let authority = try CertificateAuthority(commonName: "fcm-emulator")
-        let identity = try authority.issueServer(host: settings.host)
-        context = try TLSContext(certificatePEM: identity.certificatePEM, privateKeyPEM: identity.privateKeyPEM)
+        gate = try Gate(host: settings.host, port: settings.port, authority: authority)
+        let shownHost = ["0.0.0.0", "::"].contains(settings.host) ? "localhost" : settings.host
+        endpoint = "https://\(shownHost.contains(":") ? "[\(shownHost)]" : shownHost):\(gate.port)"
+
         var serverSettings = ServerSettings()
         serverSettings.maxConcurrentStreams = settings.maxConcurrentStreams
         shared = try ServerShared(settings: serverSettings)
@@ -73,26 +74,29 @@ final class EmulatorServer {
 
     /// Serves until SIGTERM or SIGINT.
     func run() throws {
-        try reactor.watch(listener.descriptor, .read, CallbackSource { [unowned self] in acceptClients() })
+        try applyConditions(at: Reactor.now)
         try reactor.watch(
             signals.descriptor, .read,
             CallbackSource { [unowned self] in while signals.next() != nil { isStopping = true } })
         defer {
-            reactor.unwatch(listener.descriptor)
+            if let watched { reactor.unwatch(watched) }
             reactor.unwatch(signals.descriptor)
         }
         while !isStopping {
             let again = touched.contains { $0.hasMore }
             for client in touched where client.hasMore { client.ready(.read) }
             let now = Reactor.now
-            let delay = [service.delayUntilNextAnswer(), control.delay(now: now), http1.delay(now: now)]
-                .compactMap(\.self).min()
+            let delay = [
+                service.delayUntilNextAnswer(), control.delay(now: now), http1.delay(now: now), conditionsDelay(now),
+            ]
+            .compactMap(\.self).min()
             try reactor.wait(atMostNanoseconds: again ? 0 : delay)
             try finishTurn()
         }
     }
 
     private func finishTurn() throws {
+        try applyConditions(at: Reactor.now)
         http1.receive { service.handle($0) }
         service.answerDue()
         // The log comes first: whoever has an answer finds the message in accepted.ndjson.
@@ -131,6 +135,37 @@ final class EmulatorServer {
         control.turn()
     }
 
+    /// Lets clients in or not, and ends those that are idle, as the scenario says.
+    private func applyConditions(at now: Int64) throws {
+        let conditions = service.serverConditions
+        guard conditions != ServerConditions() || hasConditions || watched == nil else { return }
+        hasConditions = conditions != ServerConditions()
+        try gate.apply(conditions, elapsed: service.elapsed(at: now)) { reactor.unwatch($0) }
+        if gate.descriptor != watched {
+            // What is closed is unwatched already, and its number may be the new one.
+            if let watched, watched == gate.listener?.descriptor { reactor.unwatch(watched) }
+            watched = gate.descriptor
+            if let watched {
+                try reactor.watch(watched, .read, CallbackSource { [unowned self] in acceptClients() })
+            }
+        }
+        guard let idle = conditions.closeIdle else { return }
+        for client in clients.values where client.isIdle && now - client.lastActive >= idle.after {
+            client.connection.reset(by: idle.by)
+        }
+    }
+
+    /// Nanoseconds until `applyConditions` has something to do; nil when nothing is planned.
+    private func conditionsDelay(_ now: Int64) -> Int64? {
+        let conditions = service.serverConditions
+        guard conditions != ServerConditions() else { return nil }
+        var delays = [gate.delay(conditions, elapsed: service.elapsed(at: now))].compactMap(\.self)
+        if let idle = conditions.closeIdle {
+            delays += clients.values.filter(\.isIdle).map { max(0, $0.lastActive + idle.after - now) }
+        }
+        return delays.min()
+    }
+
     /// Before the answers go out and after: between the two is what the client has open.
     private func observe(_ client: ClientSource) {
         let connection = client.connection
@@ -147,7 +182,7 @@ final class EmulatorServer {
     }
 
     private func acceptClients() {
-        while let descriptor = listener.accept() {
+        while let (descriptor, context) = gate.accept() {
             // Both fail only when memory or descriptors run out: this client is turned away, the others stay.
             guard let raw = try? ServerConnection(accepted: descriptor, context: context, shared: shared)
             else { continue }
@@ -160,15 +195,5 @@ final class EmulatorServer {
             inspector.opened(connection: connection.id, at: Reactor.now)
             if (try? reactor.watch(descriptor, .read, client)) == nil { forget(client) }
         }
-    }
-}
-
-extension CertificateAuthority {
-    /// A certificate for loopback and for the host that is listened on.
-    fileprivate func issueServer(host: String) throws(SigningError) -> ServerIdentity {
-        let isAddress = host.contains(":") || host.utf8.allSatisfy { $0 == 0x2E || (0x30...0x39).contains($0) }
-        let names = ["localhost"] + (isAddress || host == "localhost" ? [] : [host])
-        let addresses = ["127.0.0.1", "::1"] + (!isAddress || ["127.0.0.1", "::1"].contains(host) ? [] : [host])
-        return try issueServer(names: names, addresses: addresses)
     }
 }

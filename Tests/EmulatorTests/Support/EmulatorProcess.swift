@@ -11,11 +11,20 @@ final class EmulatorProcess {
     private let process = Process()
 
     /// Starts it and waits for the line that says it is ready.
-    init(_ flags: String...) throws {
+    convenience init(_ flags: String...) throws { try self.init(scenario: nil, flags) }
+
+    /// The same with a scenario, as JSON.
+    init(scenario: String?, _ flags: [String] = []) throws {
         directory = FileManager.default.temporaryDirectory.appending(path: "todoke-emulator-\(UUID().uuidString)")
         let output = Pipe()
         process.executableURL = Self.executable
         process.arguments = ["--directory", directory.path] + flags
+        if let scenario {
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+            let file = directory.appending(path: "scenario.json")
+            try Data(scenario.utf8).write(to: file)
+            process.arguments?.append("--scenario=\(file.path)")
+        }
         process.standardOutput = output
         try process.run()
         let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
