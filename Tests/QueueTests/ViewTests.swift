@@ -113,13 +113,13 @@ private enum Story {
     @Test func theQueueIsMeasuredPerAppAndPriority() throws {
         let result = try ScratchDatabase.shared().connect().query(
             """
-            SELECT app, priority, due, scheduled, sending, round(oldest_due_seconds / 100) FROM todoke.queue_depth
+            SELECT app, priority, due, scheduled, sending, round(oldest_due_seconds / 1000) FROM todoke.queue_depth
             ORDER BY app, priority
             """)
         let rows = (0..<result.rowCount).map { row in
             (0..<6).map { result.optionalString(row, $0) ?? "-" }.joined(separator: " ")
         }
-        #expect(rows == ["idle 5 0 0 0 -", "recipes 5 2 1 1 36", "recipes 9 1 0 0 36"])
+        #expect(rows == ["idle 5 0 0 0 -", "recipes 5 2 1 1 4", "recipes 9 1 0 0 4"])
     }
 
     @Test func failuresAreExplained() throws {
