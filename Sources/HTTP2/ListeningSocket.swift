@@ -9,6 +9,8 @@ package final class ListeningSocket {
     package let descriptor: Int32
     /// The port it got, also when port 0 was asked for.
     package let port: Int
+    /// Given up for a moment when the process has no other descriptor left, so that a client can be turned away.
+    private var spare: Int32
 
     /// Listens at a numeric address or a name that resolves to one; port 0 takes a free one.
     package init(host: String, port: Int) throws(HTTP2Error) {
@@ -32,22 +34,25 @@ package final class ListeningSocket {
         else { throw HTTP2Error(.address, "cannot listen on \(host) port \(port): \(Self.reason)") }
         self.port = try Self.port(of: descriptor)
         self.descriptor = descriptor
+        spare = Self.makeSpare()
         isComplete = true
     }
 
-    deinit { _ = close(descriptor) }
+    deinit {
+        _ = close(descriptor)
+        if spare >= 0 { _ = close(spare) }
+    }
 
     /// The next waiting connection, nonblocking and without Nagle's delay; nil when there is none.
+    ///
+    /// A client for whom there is no descriptor is turned away: left waiting, it would make the socket ready for ever.
     package func accept() -> Int32? {
         while true {
-            #if canImport(Glibc)
-                let descriptor = Glibc.accept(self.descriptor, nil, nil)
-            #else
-                let descriptor = Darwin.accept(self.descriptor, nil, nil)
-            #endif
+            let descriptor = acceptOne()
             if descriptor < 0 {
                 // A client that left before it was accepted is skipped; everything else waits for the next turn.
                 if errno == EINTR || errno == ECONNABORTED { continue }
+                if errno == EMFILE, turnOneAway() { continue }
                 return nil
             }
             guard SocketOption.makeNonblocking(descriptor) else {
@@ -58,6 +63,25 @@ package final class ListeningSocket {
             return descriptor
         }
     }
+
+    private func acceptOne() -> Int32 {
+        #if canImport(Glibc)
+            Glibc.accept(descriptor, nil, nil)
+        #else
+            Darwin.accept(descriptor, nil, nil)
+        #endif
+    }
+
+    /// False when nobody waits, or not even that works.
+    private func turnOneAway() -> Bool {
+        if spare >= 0 { _ = close(spare) }
+        let turnedAway = acceptOne()
+        if turnedAway >= 0 { _ = close(turnedAway) }
+        spare = Self.makeSpare()
+        return turnedAway >= 0
+    }
+
+    private static func makeSpare() -> Int32 { open("/dev/null", O_RDONLY | O_CLOEXEC) }
 
     private static var reason: String { String(cString: strerror(errno)) }
 
