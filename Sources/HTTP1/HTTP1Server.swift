@@ -143,7 +143,7 @@ package final class HTTP1Server {
     private func watchLeaving(_ request: HTTP1Request) {
         let descriptor = microhttpd_shim_descriptor(request.raw)
         let source = LeavingSource(request: request, descriptor: descriptor, shared: shared)
-        request.isWatched = (try? reactor.watch(descriptor, .read, source)) != nil
+        request.isWatched = (try? reactor.watch(descriptor, .end, source)) != nil
     }
 }
 
@@ -169,8 +169,6 @@ private final class LeavingSource: PollSource {
         request.isWatched = false
         shared.forget(descriptor)
         guard request.state == .waiting, !request.isGone else { return }
-        // More from the client can wait, and whoever sends on is still there.
-        guard SocketEnd.hasCome(descriptor) else { return }
         let whenGone = request.whenGone
         shared.decide(request, nil)
         request.isGone = true

@@ -6,4 +6,6 @@ package struct Interest: OptionSet, Sendable, Hashable {
 
     package static let read = Interest(rawValue: 1)
     package static let write = Interest(rawValue: 2)
+    /// The other side will send no more, whether or not all it sent has been read.
+    package static let end = Interest(rawValue: 4)
 }

@@ -46,6 +46,7 @@ package final class Reactor {
         var mask: UInt32 = 0
         if interest.contains(.read) { mask |= EPOLLIN.rawValue }
         if interest.contains(.write) { mask |= EPOLLOUT.rawValue }
+        if interest.contains(.end) { mask |= EPOLLRDHUP.rawValue }
         let data = UInt(slots[index].generation) << 32 | UInt(index)
         let first = isKnown ? EPOLL_CTL_MOD : EPOLL_CTL_ADD
         if linux_shim_epoll_ctl(epoll, first, descriptor, mask, data) != 0 {
@@ -112,6 +113,7 @@ package final class Reactor {
         var readiness: Interest = []
         if mask & EPOLLIN.rawValue != 0 { readiness.insert(.read) }
         if mask & EPOLLOUT.rawValue != 0 { readiness.insert(.write) }
+        if mask & EPOLLRDHUP.rawValue != 0 { readiness.insert(.end) }
         return readiness
     }
 }

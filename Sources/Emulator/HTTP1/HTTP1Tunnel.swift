@@ -68,6 +68,9 @@ final class HTTP1Tunnel: EmulatedConnection {
         if raw.phase == .plain {
             carryToServer()
             carryToClient()
+        } else if raw.phase == .silent {
+            // Only the client's end is waited for: nobody is left to be silent to.
+            raw.closeNow()
         } else {
             _ = raw.receive()
         }
@@ -127,7 +130,7 @@ final class HTTP1Tunnel: EmulatedConnection {
             return settle(.read, &outerInterest, raw.descriptor, outerSource)
         case .silent:
             settle(nil, &innerInterest, inner, innerSource)
-            return settle(nil, &outerInterest, raw.descriptor, outerSource)
+            return settle(.end, &outerInterest, raw.descriptor, outerSource)
         case .closed: return end()
         }
         var outer: Interest = toServer.isEmpty && !hasClientEnded ? .read : []

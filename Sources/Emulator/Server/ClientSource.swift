@@ -17,6 +17,8 @@ final class ClientSource: PollSource {
     }
 
     func ready(_ readiness: Interest) {
+        // Nothing is read from it, so only its end is heard of, and then nobody is left to be silent to.
+        if connection.raw.phase == .silent, readiness != .read { connection.raw.closeNow() }
         if readiness.contains(.read) {
             lastActive = Reactor.now
             hasMore = connection.raw.receive()

@@ -121,7 +121,7 @@ final class EmulatorServer {
                 continue
             }
             if connection.phase == .silent {
-                reactor.unwatch(connection.descriptor)
+                try reactor.watch(connection.descriptor, .end, client)
                 continue
             }
             let interest: Interest = connection.wantsWrite ? [.read, .write] : .read
