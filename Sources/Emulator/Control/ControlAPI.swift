@@ -34,6 +34,7 @@ final class ControlAPI {
     func delay(now: Int64) -> Int64? { waiters.delay(now: now) }
 
     private func answer(_ request: HTTP1Request) throws(ControlError) -> HTTP1Response? {
+        try ControlOrigin.check(request)
         let query = ControlQuery(request.target)
         var method = String(decoding: request.method, as: UTF8.self)
         // The library leaves the body out.
