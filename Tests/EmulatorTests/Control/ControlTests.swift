@@ -139,7 +139,9 @@ import Testing
         let emulator = try EmulatorProcess()
         let port = try #require(URL(string: emulator.control)?.port)
         let slow = try (0..<20).map { _ in try RawClient(port: port) }
-        for client in slow { client.send("POST /reset HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n{") }
+        for client in slow {
+            client.send("POST /reset HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n{")
+        }
         let waiter = try RawClient(port: port)
         waiter.send("GET /wait?accepted=1&timeout=3600 HTTP/1.1\r\nHost: localhost\r\n\r\n")
         let lying = try RawClient(port: port)
