@@ -20,14 +20,21 @@ package enum JSONValue: Sendable {
     }
 
     /// Reads one value and nothing after it but white space; see `JSONError` for what is refused.
-    package static func parse(_ bytes: Span<UInt8>) throws(JSONError) -> JSONValue {
+    ///
+    /// - Parameter takesRepeatedKeys: a key may be there twice; members then stand in reverse order, so that
+    ///   look-ups find the last one written.
+    package static func parse(
+        _ bytes: Span<UInt8>, takesRepeatedKeys: Bool = false
+    ) throws(JSONError) -> JSONValue {
         var scanner = JSONScanner()
-        let value = try read(bytes, &scanner)
+        let value = try read(bytes, &scanner, takesRepeatedKeys)
         try scanner.finish(bytes)
         return value
     }
 
-    private static func read(_ bytes: Span<UInt8>, _ scanner: inout JSONScanner) throws(JSONError) -> JSONValue {
+    private static func read(
+        _ bytes: Span<UInt8>, _ scanner: inout JSONScanner, _ takesRepeatedKeys: Bool
+    ) throws(JSONError) -> JSONValue {
         switch try scanner.nextKind(bytes) {
         case .null:
             try scanner.null(bytes)
@@ -42,15 +49,17 @@ package enum JSONValue: Sendable {
         case .array:
             var elements: [JSONValue] = []
             var isFirst = try scanner.openArray(bytes)
-            while try scanner.nextElement(bytes, &isFirst) { elements.append(try read(bytes, &scanner)) }
+            while try scanner.nextElement(bytes, &isFirst) {
+                elements.append(try read(bytes, &scanner, takesRepeatedKeys))
+            }
             return .array(elements)
         case .object:
             var found: [Member] = []
-            var members = try scanner.openObject(bytes)
+            var members = try scanner.openObject(bytes, remembersKeys: !takesRepeatedKeys)
             while let key = try scanner.nextKey(bytes, &members) {
-                found.append(Member(key.string.text(in: bytes), try read(bytes, &scanner)))
+                found.append(Member(key.string.text(in: bytes), try read(bytes, &scanner, takesRepeatedKeys)))
             }
-            return .object(found)
+            return .object(takesRepeatedKeys ? found.reversed() : found)
         }
     }
 

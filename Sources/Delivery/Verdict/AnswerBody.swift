@@ -10,10 +10,10 @@ package enum AnswerBody {
         let mark = body.count >= 3 && body[0] == 0xEF && body[1] == 0xBB && body[2] == 0xBF
         let text = mark ? body.extracting(3..<body.count) : body
         do throws(JSONError) {
-            return try whole(text)
+            return try JSONValue.parse(text, takesRepeatedKeys: true)
         } catch {
             guard isRepairable(error) else { return nil }
-            return try? whole(repaired(text).span)
+            return try? JSONValue.parse(repaired(text).span, takesRepeatedKeys: true)
         }
     }
 
@@ -53,41 +53,5 @@ package enum AnswerBody {
             let low = JSONString.codeUnit(at: index + 8, in: text), low & 0xFC00 == 0xDC00
         else { return nil }
         return 12
-    }
-
-    private static func whole(_ text: Span<UInt8>) throws(JSONError) -> JSONValue {
-        var scanner = JSONScanner()
-        let value = try read(text, &scanner)
-        try scanner.finish(text)
-        return value
-    }
-
-    /// Nests no deeper than the scanner allows.
-    private static func read(_ text: Span<UInt8>, _ scanner: inout JSONScanner) throws(JSONError) -> JSONValue {
-        switch try scanner.nextKind(text) {
-        case .null:
-            try scanner.null(text)
-            return .null
-        case .boolean:
-            return .boolean(try scanner.boolean(text))
-        case .number:
-            let digits = text.extracting(try scanner.number(text))
-            return .number(digits.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) })
-        case .string:
-            return .string(try scanner.string(text).text(in: text))
-        case .array:
-            var elements: [JSONValue] = []
-            var isFirst = try scanner.openArray(text)
-            while try scanner.nextElement(text, &isFirst) { elements.append(try read(text, &scanner)) }
-            return .array(elements)
-        case .object:
-            var found: [JSONValue.Member] = []
-            var members = try scanner.openObject(text, remembersKeys: false)
-            while let key = try scanner.nextKey(text, &members) {
-                found.append(JSONValue.Member(key.string.text(in: text), try read(text, &scanner)))
-            }
-            // Look-ups take the first of a name, and the last one written shall count.
-            return .object(found.reversed())
-        }
     }
 }
