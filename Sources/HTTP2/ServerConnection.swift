@@ -295,7 +295,8 @@ package final class ServerConnection {
     }
 
     private func drain() {
-        while true {
+        // Bounded as `receive` is: what is left makes the socket ready again.
+        for _ in 0..<128 {
             let count = recv(descriptor, shared.readBuffer.baseAddress, shared.readBuffer.count, 0)
             if count > 0 { continue }
             if count == 0 || (errno != EAGAIN && errno != EINTR) { closeNow() }

@@ -51,7 +51,7 @@ struct ControlRoute: Sendable {
             ControlRoute(
                 method: "PUT", path: "/targets/PATTERN",
                 help:
-                    "What the targets are that fit the pattern: unregistered or other_sender, at once or after n messages.",
+                    "What the targets are that fit the pattern: unregistered, other_sender or apns_dead, at once or after n messages.",
                 example: "-X PUT '{}/targets/dead-*' -d '{\"is\": \"unregistered\"}'"),
             ControlRoute(
                 method: "DELETE", path: "/targets/PATTERN", help: "Takes that pattern out.",

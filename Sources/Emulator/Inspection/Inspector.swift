@@ -76,21 +76,25 @@ final class Inspector {
         }
     }
 
+    private func countFault(_ record: RequestRecord) {
+        faults[record.code, default: 0] += 1
+        // A client cannot tell an error that a scenario made up from another, also when the message was accepted first.
+        if record.status >= 400 { errors[record.code, default: 0] += 1 }
+    }
+
     private func recordSend(_ record: RequestRecord, _ target: MessageTarget?, _ message: Span<UInt8>?) {
         rate.count(at: record.time)
         switch record.outcome {
         case .accepted:
             accepted += 1
-            if !record.code.isEmpty { faults[record.code, default: 0] += 1 }
+            if !record.code.isEmpty { countFault(record) }
         case .validated: validated += 1
         case .refused:
             refused += 1
             errors[record.code, default: 0] += 1
         case .faulted:
             faulted += 1
-            faults[record.code, default: 0] += 1
-            // A client cannot tell an error that a scenario made up from another.
-            if record.status >= 400 { errors[record.code, default: 0] += 1 }
+            countFault(record)
         }
         let print = target.map { Fingerprint($0) }
         let redacted: RedactedTarget? = if let target, let print { RedactedTarget(target, print) } else { nil }

@@ -158,7 +158,8 @@ final class EmulatorServer {
     /// Nanoseconds until `applyConditions` has something to do; nil when nothing is planned.
     private func conditionsDelay(_ now: Int64) -> Int64? {
         let conditions = service.serverConditions
-        guard conditions != ServerConditions() else { return nil }
+        // Without a listener its port is tried again, whatever the scenario has become meanwhile.
+        guard conditions != ServerConditions() || watched == nil else { return nil }
         var delays = [gate.delay(conditions, elapsed: service.elapsed(at: now))].compactMap(\.self)
         if let idle = conditions.closeIdle {
             delays += clients.values.filter(\.isIdle).map { max(0, $0.lastActive + idle.after - now) }

@@ -23,6 +23,18 @@ import Testing
             record, target: MessageTarget(kind: .token, value: target), message: [UInt8](message.utf8).span)
     }
 
+    @Test(arguments: [(RequestRecord.Outcome.faulted, 0), (.accepted, 1)])
+    func anErrorThatAScenarioMadeUpIsBothAnErrorAndAFault(_ outcome: RequestRecord.Outcome, _ accepted: Int) {
+        let inspector = Inspector(now: 0, trackedTargets: 1000)
+        Self.tell(inspector, Self.record(outcome, 503, code: "UNAVAILABLE"))
+        Self.tell(inspector, Self.record(outcome, 0, code: "stall"))
+        #expect(Gauge.named("errors.UNAVAILABLE")?.read(inspector, 0) == 1)
+        #expect(Gauge.named("faults.UNAVAILABLE")?.read(inspector, 0) == 1)
+        #expect(Gauge.named("errors.stall")?.read(inspector, 0) == 0)
+        #expect(Gauge.named("faults.stall")?.read(inspector, 0) == 1)
+        #expect(inspector.accepted == 2 * accepted)
+    }
+
     @Test func outcomesAndCodesAreCounted() {
         let inspector = Inspector(now: 0, trackedTargets: 1000)
         Self.tell(inspector, Self.record())
