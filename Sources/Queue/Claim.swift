@@ -19,6 +19,9 @@ package struct Claim: Equatable, Sendable {
         self.limit = limit
     }
 
+    /// What somebody waits for: it does not stand in line behind other claims.
+    package var isUrgent: Bool { Work.urgentPriorities.contains(priority) }
+
     /// The statement's text; only numbers and a ``Day`` are put into it.
     package func statement(sender: Int, leaseSeconds: Int) -> String {
         """

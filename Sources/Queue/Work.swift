@@ -37,6 +37,9 @@ package enum Work {
         }
     }
 
+    /// Above the normal one: what somebody waits for.
+    package static let urgentPriorities = 6...9
+
     /// Seconds between the heartbeats of a sender.
     package static let heartbeatSeconds = 5
 
@@ -71,8 +74,8 @@ package enum Work {
     /// The next due message of each app, priority and day: one index probe each, higher priorities and older days first.
     ///
     /// The days are literals, so that each probe is planned on its own partition.
-    package static func dueStatement(apps: [Int], days: [Day]) -> String {
-        let candidates = apps.flatMap { app in (0...9).map { "(\(app), \($0))" } }.joined(separator: ", ")
+    package static func dueStatement(apps: [Int], days: [Day], priorities: ClosedRange<Int> = 0...9) -> String {
+        let candidates = apps.flatMap { app in priorities.map { "(\(app), \($0))" } }.joined(separator: ", ")
         let probes = days.map { day in
             """
             SELECT c.app, c.priority, \(day.sql) AS day, hit.due_at FROM candidates c CROSS JOIN LATERAL (

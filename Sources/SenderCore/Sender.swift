@@ -52,20 +52,21 @@ package enum Sender {
             conninfo, reactor: reactor, events: events,
             registration: [
                 .text(hostName()), .int(Int(getpid())), .text(Version.current),
-                .array(settings.apps.map { Optional($0) }),
-            ], appNames: settings.apps, leaseSeconds: settings.leaseSeconds)
+                .array(settings.apps.map { Optional($0.name) }),
+            ], appNames: settings.apps.map(\.name), leaseSeconds: settings.leaseSeconds)
         let provider = try Provider(
             reactor: reactor, events: events, endpoint: endpoint,
             connections: try options.integer("connections", in: 1...32) ?? 2,
             streams: try options.integer("streams", in: 1...1_000) ?? 100, options: transferOptions,
             wallClock: wallClock)
         let tokens = try TokenFetcher(
-            account: account, reactor: reactor, events: events, options: transferOptions, wallClock: wallClock)
+            account: account, credential: 0, reactor: reactor, events: events, options: transferOptions,
+            wallClock: wallClock)
         var generator = SystemRandomNumberGenerator()
         let machine = SenderMachine(settings: settings, seed: generator.next(), now: Reactor.now)
-        log.info("started", ["apps": settings.apps.joined(separator: ","), "version": Version.current])
+        log.info("started", ["apps": settings.apps.map(\.name).joined(separator: ","), "version": Version.current])
         let loop = SenderLoop(
-            reactor: reactor, events: events, database: database, provider: provider, tokens: tokens, log: log,
+            reactor: reactor, events: events, database: database, provider: provider, tokens: [tokens], log: log,
             machine: machine)
         return try loop.run()
     }

@@ -47,7 +47,7 @@ import Testing
             if told.needsNewCredentials {
                 let actions = harness.take()
                 #expect(actions.posts.isEmpty && actions.tokenRequests == 1)
-                harness.hear(.tokenReady(lifetime: 3_600 * MachineHarness.second))
+                harness.hear(.tokenReady(credential: 0, lifetime: 3_600 * MachineHarness.second))
             }
             let actions = harness.take()
             #expect(actions.posts.count == 1 && actions.results.isEmpty)

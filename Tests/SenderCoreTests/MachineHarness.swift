@@ -42,7 +42,7 @@ struct MachineHarness {
 
     /// Up to the point where `count` messages are claimed and posted as far as streams allow.
     mutating func start(messages count: Int, isAtMostOnce: Bool = false, expiresIn: Int? = nil, attempts: Int = 0) {
-        hear(.databaseReady, .tokenReady(lifetime: 3_600 * Self.second))
+        hear(.databaseReady, .tokenReady(credential: 0, lifetime: 3_600 * Self.second))
         hear(Self.work(due: [Work.Due(app: 1, priority: 5, day: Self.day)]))
         for action in take() {
             guard case .claim(let claim) = action else { continue }

@@ -140,7 +140,7 @@ import Testing
         var actions = harness.take()
         #expect(actions.posts.isEmpty)
         #expect(actions.tokenRequests == 1)
-        harness.hear(.tokenReady(lifetime: 3_600 * MachineHarness.second))
+        harness.hear(.tokenReady(credential: 0, lifetime: 3_600 * MachineHarness.second))
         #expect(harness.take().posts.count == 1)
         harness.hear(
             .transferFinished(slot: 0, MachineHarness.answered(.authConfig, status: 401, code: "UNAUTHENTICATED")))
@@ -178,7 +178,8 @@ import Testing
 
     @Test func aSenderThatWasIdleStaysUpWhenTheServerGoesAway() {
         var harness = MachineHarness { $0.drains = false }
-        harness.hear(.databaseReady, .tokenReady(lifetime: 3_600 * MachineHarness.second), MachineHarness.work())
+        harness.hear(
+            .databaseReady, .tokenReady(credential: 0, lifetime: 3_600 * MachineHarness.second), MachineHarness.work())
         harness.pass(1_000)
         _ = harness.take()
         harness.start(messages: 1)
@@ -265,7 +266,7 @@ import Testing
 
     @Test func aMessageWithoutPayloadFails() {
         var harness = MachineHarness()
-        harness.hear(.databaseReady, .tokenReady(lifetime: 3_600 * MachineHarness.second))
+        harness.hear(.databaseReady, .tokenReady(credential: 0, lifetime: 3_600 * MachineHarness.second))
         harness.hear(MachineHarness.work(due: [Work.Due(app: 1, priority: 5, day: MachineHarness.day)]))
         let claim = harness.take().claims[0]
         let key = MessageKey(id: 1, day: MachineHarness.day, claimNumber: 1)
@@ -310,7 +311,7 @@ import Testing
 
     @Test func oneAppsFaultDoesNotEndTheDrainOfAnother() {
         var harness = MachineHarness(apps: ["bad", "good"])
-        harness.hear(.databaseReady, .tokenReady(lifetime: 3_600 * MachineHarness.second))
+        harness.hear(.databaseReady, .tokenReady(credential: 0, lifetime: 3_600 * MachineHarness.second))
         let due = (1...2).map { Work.Due(app: $0, priority: 5, day: MachineHarness.day) }
         harness.hear(MachineHarness.work(["bad", "good"], due: due))
         let claim = harness.take().claims[0]
@@ -380,7 +381,7 @@ import Testing
 
     @Test func pausedAppsDoNotHoldADrain() {
         var harness = MachineHarness()
-        harness.hear(.databaseReady, .tokenReady(lifetime: 3_600 * MachineHarness.second))
+        harness.hear(.databaseReady, .tokenReady(credential: 0, lifetime: 3_600 * MachineHarness.second))
         harness.hear(MachineHarness.work(isPaused: true))
         #expect(harness.take().end?.exit == .ok)
     }
@@ -402,7 +403,7 @@ import Testing
         var harness = MachineHarness { $0.drains = false }
         harness.pass(0)
         #expect(harness.take().tokenRequests == 1)
-        harness.hear(.tokenReady(lifetime: 100 * MachineHarness.second))
+        harness.hear(.tokenReady(credential: 0, lifetime: 100 * MachineHarness.second))
         harness.pass(84)
         #expect(harness.take().tokenRequests == 0)
         harness.pass(2)
@@ -414,7 +415,7 @@ import Testing
 
     @Test func aClaimThatFailedDoesNotEndADrain() {
         var harness = MachineHarness()
-        harness.hear(.databaseReady, .tokenReady(lifetime: 3_600 * MachineHarness.second))
+        harness.hear(.databaseReady, .tokenReady(credential: 0, lifetime: 3_600 * MachineHarness.second))
         harness.hear(MachineHarness.work(due: [Work.Due(app: 1, priority: 5, day: MachineHarness.day)]))
         #expect(harness.take().claims.count == 1)
         harness.hear(.statementFailed(.claim, Self.refusal))
@@ -431,7 +432,7 @@ import Testing
     @Test(arguments: [true, false])
     func aDrainWhoseClaimsGoOnFailingEndsWithTheReason(drains: Bool) {
         var harness = MachineHarness { $0.drains = drains }
-        harness.hear(.databaseReady, .tokenReady(lifetime: 3_600 * MachineHarness.second))
+        harness.hear(.databaseReady, .tokenReady(credential: 0, lifetime: 3_600 * MachineHarness.second))
         for _ in 0..<40 {
             harness.hear(MachineHarness.work(due: [Work.Due(app: 1, priority: 5, day: MachineHarness.day)]))
             harness.hear(.statementFailed(.claim, Self.refusal))
@@ -483,7 +484,7 @@ import Testing
             $0.recordBatch = 10
         }
         let due = Work.Due(app: 1, priority: 5, day: MachineHarness.day)
-        harness.hear(.databaseReady, .tokenReady(lifetime: 3_600 * MachineHarness.second))
+        harness.hear(.databaseReady, .tokenReady(credential: 0, lifetime: 3_600 * MachineHarness.second))
         harness.hear(MachineHarness.work(due: [due]))
         var claimed = 0
         var recorded = 0

@@ -5,6 +5,8 @@ import Queue
 /// What the machine knows of one app that it sends for.
 struct AppState: Sendable {
     let name: String
+    /// Which of the machine's tokens its posts carry.
+    let credential: Int
     var info: Work.App?
     var bucket: TokenBucket
     var breaker = Breaker.closed
@@ -19,8 +21,9 @@ struct AppState: Sendable {
     var ready = HeldQueue()
     var inFlight = 0
 
-    init(name: String, now: Int64) {
-        self.name = name
+    init(_ app: MachineSettings.App, now: Int64) {
+        name = app.name
+        credential = app.credential
         bucket = AppState.bucket(perSecond: 1, now: now)
     }
 

@@ -6,13 +6,17 @@ package import Queue
 /// The shell performs it and answers with a ``SenderEvent``.
 package enum SenderAction: Sendable {
     case askWork
+    /// Asks where messages of a high priority are due, past everything else that waits for the database.
+    case askUrgent(apps: [Int])
     case claim(Claim)
     case askUnfinished(apps: [Int])
     case record(Record)
     case verify(Record)
     case rescue(apps: [Int])
+    /// Ends messages of these apps that expired while nobody could claim them.
+    case keepHouse(apps: [Int])
     case heartbeat(SenderVitals)
-    case refreshToken
+    case refreshToken(credential: Int)
     case post(PostOrder)
     case log(LogEntry)
     /// The end: nothing is in flight, or it is given up. `failure` is `nil` when all went well.
@@ -24,6 +28,8 @@ package struct PostOrder: Sendable {
     /// Which of the machine's streams, from 0.
     package let slot: Int
     package let projectID: String
+    /// Whose access token it carries.
+    package let credential: Int
     package let message: ClaimedMessage
     /// Whole seconds of life left, for the ttl; `nil` when the message does not expire.
     package let secondsLeft: Int?

@@ -22,14 +22,29 @@ package enum SenderEvent: Sendable {
     case heartbeatDone
     /// A statement failed though the connection is fine; it is asked again after a pause.
     case statementFailed(StatementKind, Failure)
-    case tokenReady(lifetime: Int64)
-    case tokenFailed(Failure)
+    /// Answer to ``SenderAction/refreshToken(credential:)``.
+    case tokenReady(credential: Int, lifetime: Int64)
+    case tokenFailed(credential: Int, Failure)
+    /// The credentials were read anew and may be others: what their fault had stopped is tried again at once.
+    case credentialReplaced(Int)
+    /// How many requests the provider's connections can carry from now on.
+    case capacity(streams: Int)
+    /// Somebody queued messages for the app, or, where the listener was away, perhaps for any.
+    case woken(app: String?)
+    /// Whether wake-ups can be relied on.
+    case listening(Bool)
+    /// Answer to ``SenderAction/askUrgent(apps:)``.
+    case urgent(due: [Work.Due])
+    /// Answer to ``SenderAction/keepHouse(apps:)``.
+    case houseKept(expired: Int)
     case transferFinished(slot: Int, TransferOutcome)
     case stopRequested
 }
 
 /// The statements a failure can belong to.
-package enum StatementKind: Sendable { case work, claim, unfinished, record, verify, rescue, heartbeat }
+package enum StatementKind: Sendable {
+    case work, urgent, claim, unfinished, record, verify, rescue, heartbeat, housekeeping
+}
 
 /// How one post ended.
 package struct TransferOutcome: Equatable, Sendable {
@@ -45,6 +60,10 @@ package struct TransferOutcome: Equatable, Sendable {
     package let ending: Ending
     /// How often the request was put on a connection; libcurl does it again by itself on a connection that died.
     package let issues: Int
+    /// The answer came over HTTP/1.1: it counts, but this is no way to go on.
+    package var isHTTP1 = false
+    /// How far this machine's clock is ahead of the answer's `Date`; `nil` below a minute.
+    package var clockSkewSeconds: Int?
 
     package init(_ ending: Ending, issues: Int) {
         self.ending = ending

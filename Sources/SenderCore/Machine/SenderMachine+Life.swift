@@ -4,18 +4,21 @@ import Queue
 
 /// Starting, staying, stopping, and when to wake up.
 extension SenderMachine {
-    mutating func refreshToken(now: Int64) {
-        guard !isStopping, token.wantsRefresh(now: now) else { return }
-        actions.append(.refreshToken)
+    mutating func refreshTokens(now: Int64) {
+        guard !isStopping else { return }
+        for credential in tokens.indices where tokens[credential].wantsRefresh(now: now) {
+            actions.append(.refreshToken(credential: credential))
+        }
     }
 
-    mutating func tokenFailed(_ failure: Failure, now: Int64) {
-        token.failed(now: now)
+    mutating func tokenFailed(_ credential: Int, _ failure: Failure, now: Int64) {
+        guard tokens.indices.contains(credential) else { return }
+        tokens[credential].failed(now: now)
         if hadSuccess || !settings.drains {
             log(.error, "no access token", ["why": failure.what, "remedy": failure.remedy])
         }
-        guard !token.isUsable(now: now) else { return }
-        for index in apps.indices {
+        guard !tokens[credential].isUsable(now: now) else { return }
+        for index in apps.indices where apps[index].credential == credential {
             openBreaker(app: index, failure, now: now)
             apps[index].isWaitingForToken = true
         }
@@ -75,7 +78,7 @@ extension SenderMachine {
             let index = apps.firstIndex(where: { $0.breaker.fault != nil }), let fault = apps[index].breaker.fault
         else { return }
         // A sender that waits for work has worked once it got an access token; a drain only when a post was answered.
-        if hadSuccess || (!settings.drains && token.generation > 0) {
+        if hadSuccess || (!settings.drains && tokens.contains { $0.generation > 0 }) {
             guard settings.drains, now - apps[index].openedAt >= settings.startupTimeout else { return }
             finish(
                 .temporary,
@@ -98,11 +101,12 @@ extension SenderMachine {
             if let time, time > now { deadline = min(deadline, time) }
         }
         consider(stopDeadline)
-        consider(token.deadline)
+        for token in tokens { consider(token.deadline) }
         if isDatabaseReady {
             consider(nextWorkAt)
             consider(nextRescueAt)
             consider(nextHeartbeatAt)
+            consider(nextHousekeepingAt)
             consider(nextDrainCheckAt)
             consider(results.holdUntil)
             if !results.waiting.isEmpty && results.isIdle { consider(results.oldest + settings.recordDelay) }

@@ -5,15 +5,18 @@ import Queue
 /// Posting what is ready and judging what came back.
 extension SenderMachine {
     mutating func post(now: Int64) {
-        guard !isStopping, token.isUsable(now: now), canRecord else { return }
+        guard !isStopping, canRecord else { return }
         var isGoing = true
-        while slots.hasFree && isGoing {
+        while hasStream && isGoing {
             isGoing = false
-            for index in apps.indices where slots.hasFree && apps[index].mayPost(now: now) {
+            for index in apps.indices
+            where hasStream && apps[index].mayPost(now: now) && tokens[apps[index].credential].isUsable(now: now) {
                 if postOne(app: index, now: now) { isGoing = true }
             }
         }
     }
+
+    private var hasStream: Bool { slots.hasFree && slots.inFlight < capacity }
 
     /// Posts the app's next message; false when there is none that may go now.
     private mutating func postOne(app index: Int, now: Int64) -> Bool {
@@ -29,7 +32,9 @@ extension SenderMachine {
             return true
         }
         let secondsLeft = held.expires.map { Int(($0 - now) / 1_000_000_000) }
-        guard let slot = slots.occupy(.init(held: held, app: index, tokenGeneration: token.generation)) else {
+        let credential = apps[index].credential
+        let entry = SlotTable.Entry(held: held, app: index, tokenGeneration: tokens[credential].generation)
+        guard let slot = slots.occupy(entry) else {
             apps[index].ready.prepend(held)
             return false
         }
@@ -37,7 +42,8 @@ extension SenderMachine {
         actions.append(
             .post(
                 PostOrder(
-                    slot: slot, projectID: info.projectID, message: held.message, secondsLeft: secondsLeft,
+                    slot: slot, projectID: info.projectID, credential: credential, message: held.message,
+                    secondsLeft: secondsLeft,
                     maximumIssues: held.message.isAtMostOnce ? 1 : Self.maximumIssues)))
         return true
     }
@@ -52,7 +58,8 @@ extension SenderMachine {
         switch outcome.ending {
         case .answered(let verdict, let httpStatus):
             apps[entry.app].unansweredInARow = 0
-            answered(entry, verdict, httpStatus: httpStatus, now: now)
+            answered(entry, verdict, httpStatus: httpStatus, skew: outcome.clockSkewSeconds, now: now)
+            if outcome.isHTTP1 { openBreaker(app: entry.app, Self.onlyHTTP1, now: now) }
         case .notIssued(let failure, let isConnectFault):
             if isConnectFault { openBreaker(app: entry.app, failure, now: now) }
             requeue(entry, now: now)
@@ -61,7 +68,15 @@ extension SenderMachine {
         }
     }
 
-    private mutating func answered(_ entry: SlotTable.Entry, _ verdict: Verdict, httpStatus: Int, now: Int64) {
+    private static var onlyHTTP1: Failure {
+        Failure(
+            .configuration, "FCM's endpoint answers over HTTP/1.1 only",
+            remedy: "check --endpoint and the proxies on the way: they must let HTTP/2 through")
+    }
+
+    private mutating func answered(
+        _ entry: SlotTable.Entry, _ verdict: Verdict, httpStatus: Int, skew: Int?, now: Int64
+    ) {
         let held = entry.held
         let key = held.message.key
         switch verdict.kind {
@@ -74,7 +89,7 @@ extension SenderMachine {
                     key: key, next: .sent, httpStatus: httpStatus, providerMessageID: verdict.providerMessageID),
                 now: now)
         case .authConfig:
-            refused(entry, verdict, httpStatus: httpStatus, now: now)
+            refused(entry, verdict, httpStatus: httpStatus, skew: skew, now: now)
         case .tokenInvalid, .permanent, .payload:
             apps[entry.app].breaker.close()
             hadSuccess = true
@@ -110,17 +125,21 @@ extension SenderMachine {
     }
 
     /// The provider refuses us, not the message: a stale token is replaced once, everything else opens the breaker.
-    private mutating func refused(_ entry: SlotTable.Entry, _ verdict: Verdict, httpStatus: Int, now: Int64) {
+    private mutating func refused(
+        _ entry: SlotTable.Entry, _ verdict: Verdict, httpStatus: Int, skew: Int?, now: Int64
+    ) {
         if verdict.asksForNewCredentials && entry.held.refusedTokens == 0 {
-            token.refused(generation: entry.tokenGeneration, now: now)
+            tokens[apps[entry.app].credential].refused(generation: entry.tokenGeneration, now: now)
             var held = entry.held
             held.refusedTokens += 1
             apps[entry.app].ready.prepend(held)
             return
         }
+        let clock = skew.map { ", and this machine's clock is \(abs($0)) s \($0 > 0 ? "ahead of" : "behind") FCM's" }
         let failure = Failure(
-            .configuration, "FCM refuses app \"\(apps[entry.app].name)\": HTTP \(httpStatus) \(verdict.code)",
-            remedy: verdict.hint)
+            .configuration,
+            "FCM refuses app \"\(apps[entry.app].name)\": HTTP \(httpStatus) \(verdict.code)\(clock ?? "")",
+            remedy: clock == nil ? verdict.hint : "set this machine's clock right (NTP)")
         append(
             .pending(delayMilliseconds: nil, isAttemptSpent: false), entry, verdict, httpStatus: httpStatus, now: now)
         openBreaker(app: entry.app, failure, now: now)

@@ -8,7 +8,7 @@ extension SenderMachine {
     private static let claimSizes = [500, 100, 20, 5, 1]
 
     mutating func learnWork(apps found: [Work.App], due: [Work.Due], nextInMilliseconds: Int?, now: Int64) {
-        let missing = settings.apps.filter { name in !found.contains { $0.name == name } }
+        let missing = settings.apps.map(\.name).filter { name in !found.contains { $0.name == name } }
         guard missing.isEmpty else {
             let list = missing.map { "\"\($0)\"" }.joined(separator: ", ")
             let failure = Failure(
@@ -38,18 +38,24 @@ extension SenderMachine {
 
     mutating func askForWork(now: Int64) {
         // Also while there is work: messages of a higher priority may have come in the meantime.
-        guard !isStopping, now >= nextWorkAt, !workAskedFor.contains(.work) else { return }
-        ask(.work, .askWork)
+        guard !isStopping else { return }
+        if !urgentApps.isEmpty, !workAskedFor.contains(.urgent) {
+            ask(.urgent, .askUrgent(apps: urgentApps.sorted()))
+            urgentApps = []
+        }
+        if now >= nextWorkAt, !workAskedFor.contains(.work) { ask(.work, .askWork) }
     }
 
     /// Claims when a whole batch fits: as many rows as can be posted soon, higher priorities first.
     mutating func claim(now: Int64) {
-        guard !isStopping, token.isUsable(now: now), canRecord, !workAskedFor.contains(.claim) else { return }
+        guard !isStopping, canRecord, !workAskedFor.contains(.claim) else { return }
         // Beyond the batches that are usual, results take the place of messages: somebody may hold a lock on their rows,
         // and what was posted and not recorded is posted again by others when its lease ends.
         let room = settings.slots + settings.prefetch - held - max(0, results.count - 2 * settings.recordBatch)
         for item in due {
-            guard let app = apps.first(where: { $0.info?.id == item.app }), now >= app.holdUntil else { continue }
+            guard let app = apps.first(where: { $0.info?.id == item.app }), now >= app.holdUntil,
+                tokens[app.credential].isUsable(now: now)
+            else { continue }
             let soon = max(1, app.share * max(1, settings.leaseSeconds / 4)) - app.held
             let allowance = app.breaker.allowance(now: now)
             let wanted = min(room, soon, allowance == .max ? .max : allowance - app.held)
@@ -88,7 +94,7 @@ extension SenderMachine {
         if isStopping || apps[index].breaker.allowance(now: now) == 0 { release(app: index, now: now) }
     }
 
-    /// Rescue and heartbeat.
+    /// Rescue, heartbeat, and the end of what expired while nobody could claim it.
     mutating func keepHouse(now: Int64) {
         let ids = apps.compactMap { $0.info?.id }
         if now >= nextRescueAt, !ids.isEmpty, !isStopping, !workAskedFor.contains(.rescue) {
@@ -99,6 +105,11 @@ extension SenderMachine {
         if now >= nextHeartbeatAt, !workAskedFor.contains(.heartbeat) {
             nextHeartbeatAt = now + Int64(Work.heartbeatSeconds) * 1_000_000_000
             ask(.heartbeat, .heartbeat(takeVitals(now: now)))
+        }
+        let still = apps.filter { $0.info?.isPaused == true || $0.breaker.fault != nil }.compactMap { $0.info?.id }
+        if now >= nextHousekeepingAt, knowsWork, !isStopping, !workAskedFor.contains(.housekeeping) {
+            nextHousekeepingAt = now + Housekeeping.interval
+            if !still.isEmpty { ask(.housekeeping, .keepHouse(apps: still)) }
         }
     }
 

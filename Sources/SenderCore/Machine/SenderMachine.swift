@@ -15,6 +15,8 @@ package struct SenderMachine: Sendable {
 
     var apps: [AppState]
     var slots: SlotTable
+    /// Requests that the provider's connections can carry.
+    var capacity: Int
     var results = ResultBuffer()
 
     var isDatabaseReady = false
@@ -29,11 +31,17 @@ package struct SenderMachine: Sendable {
     var nextDrainCheckAt: Int64 = 0
     var claimedSinceWork = false
     var knowsWork = false
+    /// Whether wake-ups come, so that polling is only a fallback.
+    var isListening = false
+    /// Apps that were woken for and not yet asked about.
+    var urgentApps: Set<Int> = []
+    var nextHousekeepingAt: Int64
 
     /// Since when a kind of statement has failed without having worked in between.
     var failingSince: [StatementKind: Int64] = [:]
 
-    var token = TokenState()
+    /// One for each of the sender's credentials.
+    var tokens: [TokenState]
     var hadSuccess = false
     /// Second issues by libcurl and resends after an unknown outcome: each may be a duplicate on a device.
     package private(set) var duplicateRisk = 0
@@ -55,11 +63,14 @@ package struct SenderMachine: Sendable {
     package init(settings: MachineSettings, seed: UInt64, now: Int64) {
         self.settings = settings
         random = SeededGenerator(seed: seed)
-        apps = settings.apps.map { AppState(name: $0, now: now) }
+        apps = settings.apps.map { AppState($0, now: now) }
+        tokens = Array(repeating: TokenState(), count: 1 + (settings.apps.map(\.credential).max() ?? 0))
+        capacity = settings.slots
         slots = SlotTable(count: settings.slots)
         startedAt = now
         vitalsTakenAt = now
         nextRescueAt = now
+        nextHousekeepingAt = now
         nextHeartbeatAt = now + Int64(Work.heartbeatSeconds) * 1_000_000_000
     }
 
@@ -123,12 +134,41 @@ package struct SenderMachine: Sendable {
             worked(.heartbeat)
         case .statementFailed(let kind, let failure):
             statementFailed(kind, failure, now: now)
-        case .tokenReady(let lifetime):
-            token.isReady(lifetime: lifetime, now: now)
-            for index in apps.indices where apps[index].isWaitingForToken { apps[index].breaker.close() }
-            for index in apps.indices { apps[index].isWaitingForToken = false }
-        case .tokenFailed(let failure):
-            tokenFailed(failure, now: now)
+        case .tokenReady(let credential, let lifetime):
+            guard tokens.indices.contains(credential) else { return }
+            tokens[credential].isReady(lifetime: lifetime, now: now)
+            for index in apps.indices where apps[index].credential == credential {
+                if apps[index].isWaitingForToken { apps[index].breaker.close() }
+                apps[index].isWaitingForToken = false
+            }
+        case .tokenFailed(let credential, let failure):
+            tokenFailed(credential, failure, now: now)
+        case .credentialReplaced(let credential):
+            guard tokens.indices.contains(credential) else { return }
+            tokens[credential].replaced(now: now)
+            for index in apps.indices where apps[index].credential == credential && apps[index].breaker.fault != nil {
+                apps[index].isWaitingForToken = true
+            }
+        case .capacity(let streams):
+            capacity = min(max(0, streams), settings.slots)
+        case .woken(let name):
+            nextWorkAt = min(nextWorkAt, now)
+            for app in apps where name == nil || app.name == name {
+                if let info = app.info { urgentApps.insert(info.id) }
+            }
+        case .listening(let isListening):
+            self.isListening = isListening
+        case .urgent(let found):
+            worked(.urgent)
+            let known = Set(due)
+            due =
+                found.filter { found in
+                    !known.contains(found) && apps.contains { $0.info?.id == found.app && $0.info?.isPaused == false }
+                } + due
+        case .houseKept(let expired):
+            worked(.housekeeping)
+            if expired > 0 { log(.info, "expired messages that nobody could claim", ["messages": "\(expired)"]) }
+            if expired >= Housekeeping.limit { nextHousekeepingAt = now }
         case .transferFinished(let slot, let outcome):
             transferFinished(slot: slot, outcome, now: now)
         case .stopRequested:
@@ -142,7 +182,7 @@ package struct SenderMachine: Sendable {
     package mutating func advance(now: Int64) -> [SenderAction] {
         if !isFinished {
             checkStartAndStop(now: now)
-            refreshToken(now: now)
+            refreshTokens(now: now)
             if isDatabaseReady {
                 keepHouse(now: now)
                 askForWork(now: now)
@@ -187,10 +227,10 @@ package struct SenderMachine: Sendable {
             // What is due is not known any more: a drain has to ask again before it may end.
             claimedSinceWork = true
             nextWorkAt = now + settings.pollInterval
-        case .rescue, .heartbeat:
+        case .rescue, .heartbeat, .housekeeping, .urgent:
             break
         }
-        guard settings.drains, kind != .heartbeat else { return }
+        guard settings.drains, ![.heartbeat, .housekeeping, .urgent].contains(kind) else { return }
         if !knowsWork {
             finish(failure.exit, failure: failure)
         } else if now - since >= settings.startupTimeout {

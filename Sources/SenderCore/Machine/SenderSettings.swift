@@ -2,7 +2,19 @@ package import Delivery
 
 /// What the machine is told once: sizes, and times in nanoseconds.
 package struct MachineSettings: Sendable {
-    package var apps: [String]
+    /// An app to send for, and which of the sender's credentials it uses.
+    package struct App: Equatable, Sendable {
+        package let name: String
+        /// From 0; several apps may share one.
+        package let credential: Int
+
+        package init(name: String, credential: Int = 0) {
+            self.name = name
+            self.credential = credential
+        }
+    }
+
+    package var apps: [App]
     /// Streams over all connections.
     package var slots = 200
     /// Rows claimed beyond the free streams.
@@ -20,5 +32,8 @@ package struct MachineSettings: Sendable {
     package var maximumAttempts = RetryPolicy.maximumAttempts
     package var retry = RetryPolicy()
 
-    package init(apps: [String]) { self.apps = apps }
+    package init(apps: [App]) { self.apps = apps }
+
+    /// Apps that all use the same credentials.
+    package init(apps: [String]) { self.init(apps: apps.map { App(name: $0) }) }
 }

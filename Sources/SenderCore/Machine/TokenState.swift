@@ -1,7 +1,7 @@
 /// Where the access token stands; times are monotonic, since a wall clock may jump.
 struct TokenState: Sendable {
     private(set) var generation = 0
-    private var expiresAt: Int64 = 0
+    private(set) var expiresAt: Int64 = 0
     private var refreshAt: Int64 = 0
     private var isAskedFor = false
     private var failures = 0
@@ -29,6 +29,12 @@ struct TokenState: Sendable {
         isAskedFor = false
         failures += 1
         refreshAt = now + Int64(min(60, 1 << min(failures - 1, 6))) * 1_000_000_000
+    }
+
+    /// The credentials are others: the old token goes on until there is a new one, which is asked for at once.
+    mutating func replaced(now: Int64) {
+        failures = 0
+        refreshAt = now
     }
 
     /// The provider refused the token of this generation: ask for another, once.

@@ -13,7 +13,8 @@ final class Provider {
     private let options: TransferOptions
     private let events: EventQueue
     private let host: String
-    private var headers: HeaderList?
+    /// By credential; each change of one has a number of its own.
+    private var headers: [Int: (list: HeaderList, generation: Int)] = [:]
     private var headerGeneration = 0
     private var urls: [String: EndpointURL] = [:]
     /// The header generation and the project each transfer was set up for last.
@@ -48,9 +49,10 @@ final class Provider {
     }
 
     /// The access token that posts carry from now on.
-    func use(accessToken: String) throws(CurlError) {
-        headers = try HeaderList(["Authorization: Bearer \(accessToken)", "Content-Type: application/json"])
+    func use(accessToken: String, credential: Int) throws(CurlError) {
+        let list = try HeaderList(["Authorization: Bearer \(accessToken)", "Content-Type: application/json"])
         headerGeneration += 1
+        headers[credential] = (list, headerGeneration)
     }
 
     func post(_ order: PostOrder) {
@@ -79,10 +81,11 @@ final class Provider {
             transfer.tag = order.slot
             transfers[order.slot] = transfer
         }
-        if prepared[order.slot] != (headerGeneration, order.projectID) {
-            let headers = if let headers { headers } else { try HeaderList([]) }
+        let known = headers[order.credential]
+        if prepared[order.slot] != (known?.generation ?? 0, order.projectID) {
+            let headers = if let known { known.list } else { try HeaderList([]) }
             try transfer.configure(options.settings(url: url(project: order.projectID), headers: headers))
-            prepared[order.slot] = (headerGeneration, order.projectID)
+            prepared[order.slot] = (known?.generation ?? 0, order.projectID)
         }
         return transfer
     }
@@ -100,7 +103,9 @@ final class Provider {
 
     private func finished(_ transfer: Transfer, _ code: CurlCode) {
         let issues = transfer.issues
-        events.append(.transferFinished(slot: transfer.tag, TransferOutcome(ending(transfer, code), issues: issues)))
+        var outcome = TransferOutcome(ending(transfer, code), issues: issues)
+        outcome.isHTTP1 = transfer.httpVersion == .http1
+        events.append(.transferFinished(slot: transfer.tag, outcome))
     }
 
     private func ending(_ transfer: Transfer, _ code: CurlCode) -> TransferOutcome.Ending {

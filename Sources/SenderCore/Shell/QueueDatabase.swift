@@ -139,6 +139,23 @@ final class QueueDatabase {
         }
     }
 
+    func askUrgent(apps: [Int]) {
+        guard !days.isEmpty else {
+            events.append(.urgent(due: []))
+            return
+        }
+        let statement = Work.dueStatement(apps: apps, days: days, priorities: Work.urgentPriorities)
+        work?.send(.urgent, statement) { [unowned self] result in
+            events.append(.urgent(due: Work.decodeDue(result).due))
+        }
+    }
+
+    func keepHouse(apps: [Int]) {
+        work?.send(.housekeeping, Housekeeping.statement(apps: apps, days: days)) { [unowned self] result in
+            events.append(.houseKept(expired: result.int(0, 0) ?? 0))
+        }
+    }
+
     func claim(_ claim: Claim) {
         guard let senderID else { return }
         let askedAt = Reactor.now

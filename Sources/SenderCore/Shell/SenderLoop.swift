@@ -9,16 +9,15 @@ final class SenderLoop {
     private let events: EventQueue
     private let database: QueueDatabase
     private let provider: Provider
-    private let tokens: TokenFetcher
+    private let tokens: [TokenFetcher]
     private let log: Log
     private var machine: SenderMachine
     private var ending: (exit: ExitCode, failure: Failure?)?
     private var tally = Tally()
 
     init(
-        reactor: Reactor, events: EventQueue, database: QueueDatabase, provider: Provider, tokens: TokenFetcher,
-        log: Log,
-        machine: SenderMachine
+        reactor: Reactor, events: EventQueue, database: QueueDatabase, provider: Provider, tokens: [TokenFetcher],
+        log: Log, machine: SenderMachine
     ) {
         self.reactor = reactor
         self.events = events
@@ -27,7 +26,9 @@ final class SenderLoop {
         self.tokens = tokens
         self.log = log
         self.machine = machine
-        tokens.received = { (token) throws(CurlError) in try provider.use(accessToken: token) }
+        for (index, fetcher) in tokens.enumerated() {
+            fetcher.received = { (token) throws(CurlError) in try provider.use(accessToken: token, credential: index) }
+        }
     }
 
     /// Runs until the machine is finished; gives back the exit code and why.
@@ -57,12 +58,12 @@ final class SenderLoop {
         let now = Reactor.now
         database.turn(now: now)
         provider.turn(now: now)
-        tokens.turn(now: now)
+        for fetcher in tokens { fetcher.turn(now: now) }
     }
 
     private func wait(until deadline: Int64) throws(ReactorError) {
-        let wakeUp =
-            [deadline, database.deadline, provider.deadline, tokens.deadline].compactMap(\.self).min() ?? deadline
+        let others = [database.deadline, provider.deadline] + tokens.map(\.deadline)
+        let wakeUp = min(deadline, others.compactMap(\.self).min() ?? .max)
         _ = try reactor.wait(atMostNanoseconds: max(0, wakeUp - Reactor.now))
     }
 
@@ -75,7 +76,9 @@ final class SenderLoop {
         case .verify(let record): database.verify(record)
         case .rescue(let apps): database.rescue(apps: apps)
         case .heartbeat(let vitals): database.heartbeat(vitals)
-        case .refreshToken: tokens.fetch()
+        case .askUrgent(let apps): database.askUrgent(apps: apps)
+        case .keepHouse(let apps): database.keepHouse(apps: apps)
+        case .refreshToken(let credential): tokens[credential].fetch()
         case .post(let order): provider.post(order)
         case .log(let entry): log.write(entry.level, entry.message, entry.fields)
         case .finish(let exit, let failure): ending = (exit, failure)

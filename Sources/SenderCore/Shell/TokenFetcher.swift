@@ -7,6 +7,8 @@ final class TokenFetcher {
     private let driver: CurlDriver
     private let transfer: Transfer
     private let account: ServiceAccount
+    /// Which of the sender's credentials this is.
+    private let credential: Int
     private let options: TransferOptions
     private let events: EventQueue
     private let wallClock: () -> Int
@@ -14,10 +16,11 @@ final class TokenFetcher {
     var received: (String) throws(CurlError) -> Void = { _ in }
 
     init(
-        account: ServiceAccount, reactor: Reactor, events: EventQueue, options: TransferOptions,
+        account: ServiceAccount, credential: Int, reactor: Reactor, events: EventQueue, options: TransferOptions,
         wallClock: @escaping () -> Int
     ) throws(CurlError) {
         self.account = account
+        self.credential = credential
         self.events = events
         self.wallClock = wallClock
         self.options = options
@@ -31,7 +34,7 @@ final class TokenFetcher {
             let body = try account.grant(now: wallClock())
             try configure(body)
         } catch {
-            events.append(.tokenFailed(error))
+            events.append(.tokenFailed(credential: credential, error))
         }
     }
 
@@ -57,6 +60,7 @@ final class TokenFetcher {
             let host = Provider.host(of: account.tokenURL)
             events.append(
                 .tokenFailed(
+                    credential: credential,
                     TransportFault.connectFault(code, host: host, detail: transfer.errorText)
                         ?? Failure(
                             .unavailable, "the token endpoint \(host) gave no answer: \(code)",
@@ -65,18 +69,19 @@ final class TokenFetcher {
         }
         switch TokenAnswer.judge(status: transfer.status, body: transfer.response) {
         case .failure(let failure):
-            events.append(.tokenFailed(failure))
+            events.append(.tokenFailed(credential: credential, failure))
         case .token(let token, let lifetimeSeconds):
             do {
                 try received(token)
             } catch {
                 events.append(
                     .tokenFailed(
+                        credential: credential,
                         Failure(
                             .configuration, "the token endpoint gave no usable token", remedy: "check \"token_uri\"")))
                 return
             }
-            events.append(.tokenReady(lifetime: Int64(lifetimeSeconds) * 1_000_000_000))
+            events.append(.tokenReady(credential: credential, lifetime: Int64(lifetimeSeconds) * 1_000_000_000))
         }
     }
 }
