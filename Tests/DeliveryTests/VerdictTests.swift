@@ -37,7 +37,13 @@ import Testing
             (#"{"name":"projects/p/messages/6792309135640625"}"#, "6792309135640625"),
             (#"{"name":"projects/messages/messages/fake_message_id"}"#, "messages/fake_message_id"),
             (#"{"name":"projects/p/messages/"}"#, nil), (#"{"name":"x"}"#, nil), (#"{"name":7}"#, nil), ("{}", nil),
-            (#"{"name":"proj"#, nil), ("", nil), ("<html>", nil),
+            (#"{"name":"proj"#, nil), ("", nil), ("<html>", nil), ("{", nil), (#"{"na"#, nil), (#"{"name""#, nil),
+            ("{\n  \"name\": \"projects/p/messages/7\"\n}\n", "7"), (#"{"name":"projects/p/messages/7"} x"#, nil),
+            (#"{"name":"projects\/p\/messages\/7"}"#, "7"), (#"{"a":[1],"name":"projects/p/messages/7"}"#, "7"),
+            (#"{"name":"projects/p/messages/7","name":"projects/p/messages/8"}"#, "8"),
+            (#"{"name":"projects/p/messages/届け"}"#, "届け"), (#"{"name":"messages/7/"}"#, "7/"),
+            (#"{"nume":"projects/p/messages/7"}"#, nil), (#"{"name":"projects/p/Messages/7"}"#, nil),
+            (#"{"name":"projects/p/messages/7"},"#, nil), (#"{"name":"/messages/7"}"#, "7"),
         ] as [(String, String?)])
     func `a 200 is sent whatever its body`(_ body: String, _ id: String?) {
         let verdict = Self.fcm(200, body)

@@ -5,6 +5,9 @@ package enum Hint {
         texts[code] ?? general(kind)
     }
 
+    /// Said of every message that is sent, so it is not looked up.
+    static let accepted = "The provider accepted the message."
+
     static let badToken = "The provider does not know this token. Delete it."
 
     static let redirect = "The provider's address answers with a redirect, which is not followed. Check the endpoint."
@@ -27,7 +30,7 @@ package enum Hint {
 
     private static func general(_ kind: VerdictClass) -> String {
         switch kind {
-        case .sent: "The provider accepted the message."
+        case .sent: accepted
         case .retry: "A passing fault. The message is tried again."
         case .retryAfter: "The provider asked to wait. The message is tried again after that."
         case .tokenInvalid: "The token is no longer valid. The app has to register the device again."
@@ -39,7 +42,7 @@ package enum Hint {
     }
 
     static let texts: [String: String] = [
-        "OK": "The provider accepted the message.",
+        "OK": accepted,
 
         // FCM and google.rpc
         "UNREGISTERED": "The app was uninstalled or the token expired. Delete the token.",

@@ -19,14 +19,8 @@ extension Verdict {
     }
 
     private static func fcmSent(_ answer: ProviderAnswer) -> Verdict {
-        var verdict = Verdict(.sent, code: "OK")
-        let name = AnswerBody.value(answer.body.span)?["name"]?.stringValue ?? ""
-        // projects/p/messages/0:1500415314455276%31bd1c9631bd1c96
-        let parts = name.split(separator: "/", omittingEmptySubsequences: false)
-        if let index = parts.firstIndex(of: "messages"), index + 1 < parts.count {
-            let id = parts[(index + 1)...].joined(separator: "/")
-            verdict.providerMessageID = id.isEmpty ? nil : id
-        }
+        var verdict = Verdict(.sent, code: "OK", hint: Hint.accepted)
+        verdict.providerMessageID = FCMName.messageID(inAnswer: answer.body.span)
         return verdict
     }
 
