@@ -75,13 +75,15 @@ package final class AsyncConnection {
     /// COPY is not possible here.
     ///
     /// Throws when a statement is in flight, when a parameter cannot be sent, or when the connection is lost.
-    package func send(_ sql: String, _ parameters: [Value] = []) throws(PostgresError) {
+    package func send(
+        _ sql: String, _ parameters: [Value] = [], format: ResultFormat = .text
+    ) throws(PostgresError) {
         guard isReady else {
             throw PostgresError(.usage, message: "the connection is not ready for a statement")
         }
         let arrays = try ParameterArrays(parameters)
         let accepted = arrays.withPointers { count, types, values, lengths, formats in
-            PQsendQueryParams(handle.raw, sql, count, types, values, lengths, formats, 0)
+            PQsendQueryParams(handle.raw, sql, count, types, values, lengths, formats, format.rawValue)
         }
         guard accepted == 1, flush() else { throw lose() }
         phase = .busy(nil)

@@ -17,10 +17,12 @@ package final class Connection {
 
     /// Runs one statement over the unnamed extended protocol: planned each time, parameters never part of the text.
     @discardableResult
-    package func query(_ sql: String, _ parameters: [Value] = []) throws(PostgresError) -> QueryResult {
+    package func query(
+        _ sql: String, _ parameters: [Value] = [], format: ResultFormat = .text
+    ) throws(PostgresError) -> QueryResult {
         let arrays = try ParameterArrays(parameters)
         let result = arrays.withPointers { count, types, values, lengths, formats in
-            PQexecParams(handle.raw, sql, count, types, values, lengths, formats, 0)
+            PQexecParams(handle.raw, sql, count, types, values, lengths, formats, format.rawValue)
         }
         return try checked(result)
     }

@@ -1,4 +1,5 @@
 import CLibPQ
+import Glibc
 
 /// Where the database is and how to get in: a URL or `key=value` text, completed by the `PG*` variables.
 ///
@@ -13,12 +14,22 @@ package struct Conninfo: Sendable {
     /// - Parameters:
     ///   - text: nil or empty for the `PG*` variables alone.
     ///   - applicationName: used where the text and `PGAPPNAME` name none.
-    package init(_ text: String?, applicationName: String) throws(PostgresError) {
+    ///   - writes: of several hosts, the one that takes writes is meant (`target_session_attrs=read-write`), unless the
+    ///     text or `PGTARGETSESSIONATTRS` says otherwise. With one host the server is taken as it is: a pooler may
+    ///     remember for an hour that the server behind it was a standby, and refuse.
+    package init(_ text: String?, applicationName: String, writes: Bool = false) throws(PostgresError) {
         let given = try Self.parse(text ?? "")
-        var known = Set(given.map(\.keyword))
-        known.formUnion(Self.setByEnvironment())
+        let environment = Self.setByEnvironment()
+        let known = Set((given + environment).map(\.keyword))
         var parameters = given
         for (keyword, value) in Self.defaults where !known.contains(keyword) { parameters.append((keyword, value)) }
+        let hosts = (given + environment).first { $0.keyword == "host" } ?? given.first { $0.keyword == "hostaddr" }
+        if writes, hosts?.value.contains(",") == true, !given.contains(where: { $0.keyword == "target_session_attrs" }),
+            // Among the defaults it always has a value.
+            getenv("PGTARGETSESSIONATTRS") == nil
+        {
+            parameters.append(("target_session_attrs", "read-write"))
+        }
         parameters.append(("fallback_application_name", applicationName))
         parameters.append(("client_encoding", "UTF8"))
         self.parameters = parameters
@@ -71,11 +82,11 @@ package struct Conninfo: Sendable {
         }
     }
 
-    /// Keywords for which a `PG*` variable (or the service file of `PGSERVICE`) has a value.
-    private static func setByEnvironment() -> [String] {
+    /// What the `PG*` variables (or the service file of `PGSERVICE`) say, and libpq's own defaults.
+    private static func setByEnvironment() -> [(keyword: String, value: String)] {
         guard let options = PQconndefaults() else { return [] }
         defer { PQconninfoFree(options) }
-        return pairs(options).map(\.keyword)
+        return pairs(options)
     }
 
     static func pairs(_ options: UnsafeMutablePointer<PQconninfoOption>) -> [(keyword: String, value: String)] {

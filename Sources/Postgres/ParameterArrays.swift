@@ -25,12 +25,16 @@ struct ParameterArrays {
             case .text(let text): try appendText(text.utf8)
             case .utf8(let bytes): try appendText(bytes)
             case .int(let number): try appendText(String(number).utf8)
-            case .bytes(let bytes):
-                let start = storage.count
-                storage.append(contentsOf: bytes)
-                append(start: start, type: Self.bytea, isBinary: true)
+            case .bytes(let bytes): appendBinary(bytes, type: Self.bytea)
+            case .binary(let bytes, let type): appendBinary(bytes, type: type)
             }
         }
+    }
+
+    private mutating func appendBinary(_ bytes: [UInt8], type: UInt32) {
+        let start = storage.count
+        storage.append(contentsOf: bytes)
+        append(start: start, type: type, isBinary: true)
     }
 
     private mutating func appendText(_ text: some Collection<UInt8>) throws(PostgresError) {

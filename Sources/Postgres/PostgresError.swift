@@ -34,11 +34,11 @@ package struct PostgresError: Error, Sendable {
 
     /// The server is not to be reached through this connection any more: make a new one.
     ///
-    /// SQLSTATE class 08, 57P01 to 57P03, 25006 (a server that turned into a standby), or a loss that libpq noticed.
+    /// SQLSTATE class 08, 57P01 to 57P05, 25006 (a server that turned into a standby), or a loss that libpq noticed.
     package var isConnectionLost: Bool {
         guard let sqlState else { return source != .usage }
-        if sqlState.classCode == "08" { return true }
-        return [.adminShutdown, .crashShutdown, .cannotConnectNow, .readOnlyTransaction].contains(sqlState)
+        // 57P04 is a database that was dropped, 57P05 a session that idled for too long.
+        return sqlState == .readOnlyTransaction || sqlState.classCode == "08" || sqlState.rawValue.hasPrefix("57P")
     }
 
     /// A deadlock or a serialization failure: the same transaction may succeed when it is run again.

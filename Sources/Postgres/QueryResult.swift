@@ -1,10 +1,12 @@
 import CLibPQ
 
-/// The rows of one statement, in text format.
+/// The rows of one statement, in the format that was asked for.
 ///
-/// Rows and columns count from 0; a cell outside of them reads as NULL.
+/// Rows and columns count from 0; a cell outside of them reads as NULL. In binary format ``int(_:_:)`` reads integers of
+/// any width and times (microseconds since 2000), ``bool(_:_:)`` booleans, and the others texts and JSON.
 package final class QueryResult {
     private let raw: OpaquePointer
+    private let isBinary: Bool
 
     package let rowCount: Int
     package let columnCount: Int
@@ -14,6 +16,7 @@ package final class QueryResult {
         self.raw = raw
         rowCount = Int(PQntuples(raw))
         columnCount = Int(PQnfields(raw))
+        isBinary = PQbinaryTuples(raw) == 1
     }
 
     deinit { PQclear(raw) }
@@ -52,7 +55,7 @@ package final class QueryResult {
     /// The cell as an integer; nil for NULL and for anything else.
     package func int(_ row: Int, _ column: Int) -> Int? {
         guard !isNull(row, column) else { return nil }
-        return withBytes(row, column) { Self.integer($0) }
+        return withBytes(row, column) { isBinary ? Self.binaryInteger($0) : Self.integer($0) }
     }
 
     /// The cell as a floating-point number; nil for NULL and for anything else.
@@ -63,6 +66,7 @@ package final class QueryResult {
         guard !isNull(row, column) else { return nil }
         return withBytes(row, column) { cell in
             guard cell.count == 1 else { return nil }
+            if isBinary { return cell[0] != 0 }
             return cell[0] == UInt8(ascii: "t") ? true : cell[0] == UInt8(ascii: "f") ? false : nil
         }
     }
@@ -92,6 +96,15 @@ package final class QueryResult {
     ) throws(E) -> R {
         try withBytes(row, column) { (cell) throws(E) -> R in
             try body(cell.assumingMemoryBound(to: UInt8.self).span)
+        }
+    }
+
+    private static func binaryInteger(_ cell: UnsafeRawBufferPointer) -> Int? {
+        switch cell.count {
+        case 8: Int(Int64(bigEndian: cell.loadUnaligned(as: Int64.self)))
+        case 4: Int(Int32(bigEndian: cell.loadUnaligned(as: Int32.self)))
+        case 2: Int(Int16(bigEndian: cell.loadUnaligned(as: Int16.self)))
+        default: nil
         }
     }
 

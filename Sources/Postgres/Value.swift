@@ -10,6 +10,8 @@ package enum Value: Sendable {
     case bytes([UInt8])
     /// UTF-8 text that is at hand as bytes, such as a JSON document or an array's literal; no NUL.
     case utf8([UInt8])
+    /// A value in the server's binary format, of the type with this OID: see ``BinaryArray``.
+    case binary([UInt8], type: UInt32)
 
     /// A literal of integers for a parameter such as `$1::bigint[]`.
     package static func array(_ elements: [Int]) -> Value {

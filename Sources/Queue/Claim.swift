@@ -2,55 +2,80 @@ package import Postgres
 
 /// Takes due messages for one sender: `FOR UPDATE SKIP LOCKED` on the narrow rows, then their payloads.
 ///
-/// Day, app, priority and limit are literals and the statement is planned each time: with unknown values a plan over
-/// many partitions turns into a full scan. The rows are found by `= ANY (ARRAY(…))`: a join with what was picked turns
-/// into a merge over the whole primary key once the partition was analysed. Messages of a cancelled notification end
-/// here, and so do expired ones. The lease begins with the database's clock and is never renewed.
+/// Day, app, priority, limit and floor are literals and the statement is planned each time: with unknown values a plan
+/// over many partitions turns into a full scan. The rows that were picked are found again by their place on the page,
+/// which nobody can change while they are locked: a join by id turns into a merge over the whole primary key once the
+/// partition was analysed. A row that somebody changed between the look and the lock is left for the next claim.
+///
+/// Messages of a cancelled notification end here, and so do expired ones. The lease begins with the database's clock and
+/// is never renewed. The planner's cost stays below a thousandth of `jit_above_cost`, so no setting of the session is
+/// needed to keep JIT away.
 package struct Claim: Equatable, Sendable {
     package let app: Int
     package let priority: Int
     package let day: Day
     package let limit: Int
+    /// Only what is due later than this is looked at.
+    package let floor: Floor?
 
-    package init(app: Int, priority: Int, day: Day, limit: Int) {
+    /// Where a claim got to in the order of due times.
+    ///
+    /// With it the next claim need not walk over what was claimed before and is not yet vacuumed away. It hides what was
+    /// given back, or committed late, behind it: good only while batches come back full, and not for long.
+    package struct Floor: Hashable, Sendable {
+        /// Microseconds since 2000-01-01 00:00 UTC, as Postgres counts.
+        let dueAt: Int
+        let id: Int
+
+        /// The literals for a comparison of (due_at, id); the microseconds are exact.
+        var sql: String { "(TIMESTAMPTZ '2000-01-01 00:00:00+00' + INTERVAL '\(dueAt) us', \(id))" }
+    }
+
+    package init(app: Int, priority: Int, day: Day, limit: Int, floor: Floor? = nil) {
         self.app = app
         self.priority = priority
         self.day = day
         self.limit = limit
+        self.floor = floor
     }
 
     /// What somebody waits for: it does not stand in line behind other claims.
     package var isUrgent: Bool { Work.urgentPriorities.contains(priority) }
 
+    /// What ``decode(_:)`` reads.
+    package static let format = ResultFormat.binary
+
     /// The statement's text; only numbers and a ``Day`` are put into it.
     package func statement(sender: Int, leaseSeconds: Int) -> String {
-        """
-        WITH picked AS MATERIALIZED (
-            SELECT id, notification FROM todoke.messages
-            WHERE day = \(day.sql) AND app = \(app) AND priority = \(priority) AND state = 'pending' AND due_at <= now()
-            ORDER BY due_at, id LIMIT \(limit) FOR UPDATE SKIP LOCKED
-        ), cancelled AS MATERIALIZED (
-            SELECT id FROM picked
-            WHERE (SELECT n.cancelled_at FROM todoke.notifications n WHERE n.id = picked.notification) IS NOT NULL
-        ), claimed AS (
-            UPDATE todoke.messages m SET
-                state = CASE WHEN m.id = ANY (ARRAY(SELECT id FROM cancelled)) THEN 'cancelled'
-                    WHEN m.expires_at <= now() THEN 'expired' ELSE 'sending' END::todoke.message_state,
-                finished_at = CASE WHEN m.id = ANY (ARRAY(SELECT id FROM cancelled)) OR m.expires_at <= now()
-                    THEN now() END,
-                lease_until = CASE WHEN m.id = ANY (ARRAY(SELECT id FROM cancelled)) OR m.expires_at <= now() THEN NULL
-                    ELSE now() + interval '\(leaseSeconds) s' END,
-                claim_no = m.claim_no + 1, sender_id = \(sender)
-            WHERE m.day = \(day.sql) AND m.id = ANY (ARRAY(SELECT id FROM picked))
-            RETURNING m.id, m.claim_no, m.attempts, m.expires_at, m.notification, m.state
-        )
-        SELECT c.id, c.claim_no, c.attempts, c.state,
-            CASE WHEN isfinite(c.expires_at) THEN ceil(extract(epoch FROM c.expires_at - now()) * 1000)::bigint END,
-            (SELECT coalesce(n.delivery, a.delivery) FROM todoke.notifications n JOIN todoke.apps a ON a.id = n.app
-                WHERE n.id = c.notification) = 'at_most_once', p.ttl_at, p.ttl_len, p.payload
-        FROM claimed c
-        LEFT JOIN todoke.payloads p ON p.id = c.id AND p.day = \(day.sql)
-        """
+        let isCancelled = "m.notification = ANY (ARRAY(SELECT id FROM special WHERE is_cancelled))"
+        return """
+            WITH picked AS MATERIALIZED (
+                SELECT ctid AS place, notification FROM todoke.messages
+                WHERE day = \(day.sql) AND app = \(app) AND priority = \(priority) AND state = 'pending'
+                    AND due_at <= now()\(floor.map { " AND (due_at, id) > \($0.sql)" } ?? "")
+                ORDER BY due_at, id LIMIT \(limit) FOR UPDATE SKIP LOCKED
+            ), special AS MATERIALIZED (
+                SELECT n.id, n.cancelled_at IS NOT NULL AS is_cancelled FROM todoke.notifications n
+                WHERE n.id = ANY (ARRAY(SELECT DISTINCT notification FROM picked)) AND (n.cancelled_at IS NOT NULL
+                    OR coalesce(n.delivery, (SELECT delivery FROM todoke.apps WHERE id = \(app))) = 'at_most_once')
+            ), claimed AS (
+                UPDATE todoke.messages m SET
+                    state = CASE WHEN \(isCancelled) THEN 'cancelled'
+                        WHEN m.expires_at <= now() THEN 'expired' ELSE 'sending' END::todoke.message_state,
+                    finished_at = CASE WHEN \(isCancelled) OR m.expires_at <= now() THEN now() END,
+                    lease_until = CASE WHEN \(isCancelled) OR m.expires_at <= now() THEN NULL
+                        ELSE now() + interval '\(leaseSeconds) s' END,
+                    claim_no = m.claim_no + 1, sender_id = \(sender)
+                WHERE m.day = \(day.sql) AND m.ctid = ANY (ARRAY(SELECT place FROM picked))
+                RETURNING m.id, m.claim_no, m.attempts, m.state, m.due_at, m.expires_at, m.notification,
+                    CASE WHEN m.attempts > 0 THEN (SELECT min(a.at) FROM todoke.attempts a
+                        WHERE a.day = \(day.sql) AND a.message_id = m.id) END AS tried_at
+            )
+            SELECT c.id, c.claim_no, c.attempts, c.state = 'sending', c.due_at, c.expires_at, c.tried_at, now(),
+                c.notification = ANY (ARRAY(SELECT id FROM special)), p.ttl_at, p.ttl_len, p.payload
+            FROM claimed c
+            LEFT JOIN todoke.payloads p ON p.id = c.id AND p.day = \(day.sql)
+            """
     }
 
     /// What came back: the messages to post, and how many rows the claim took in all (expired ones included).
@@ -59,38 +84,16 @@ package struct Claim: Equatable, Sendable {
         /// Claimed all the same, so that they can end: nobody will ever be able to post them.
         package let withoutPayload: [MessageKey]
         package let taken: Int
+        /// Where the claim got to; `nil` when it took nothing.
+        package let floor: Floor?
 
-        package init(messages: [ClaimedMessage], withoutPayload: [MessageKey] = [], taken: Int) {
+        package init(
+            messages: [ClaimedMessage], withoutPayload: [MessageKey] = [], taken: Int, floor: Floor? = nil
+        ) {
             self.messages = messages
             self.withoutPayload = withoutPayload
             self.taken = taken
+            self.floor = floor
         }
-    }
-
-    /// Reads the statement's result.
-    package func decode(_ result: QueryResult) -> Answer {
-        var messages: [ClaimedMessage] = []
-        var withoutPayload: [MessageKey] = []
-        messages.reserveCapacity(result.rowCount)
-        for row in 0..<result.rowCount {
-            guard let id = result.int(row, 0), let claimNumber = result.int(row, 1),
-                result.string(row, 3) == MessageState.sending.rawValue
-            else { continue }
-            let key = MessageKey(id: id, day: day, claimNumber: claimNumber)
-            guard !result.isNull(row, 8) else {
-                withoutPayload.append(key)
-                continue
-            }
-            messages.append(
-                ClaimedMessage(
-                    key: key, app: app,
-                    attempts: result.int(row, 2) ?? 0, expiresInMilliseconds: result.int(row, 4),
-                    isAtMostOnce: result.string(row, 5) == "t",
-                    ttlDigits: result.int(row, 6).flatMap { start in
-                        result.int(row, 7).map { start..<(start + $0) }
-                    },
-                    payload: result.bytes(row, 8)))
-        }
-        return Answer(messages: messages, withoutPayload: withoutPayload, taken: result.rowCount)
     }
 }

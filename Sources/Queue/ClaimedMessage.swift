@@ -6,6 +6,8 @@ package struct ClaimedMessage: Sendable {
     package let attempts: Int
     /// Life left by the database's clock at the claim, or `nil` when it does not expire.
     package let expiresInMilliseconds: Int?
+    /// Since it was first due, by the database's clock; once an attempt has failed, since that was recorded.
+    package let ageInMilliseconds: Int
     /// An unknown outcome ends it as failed instead of sending it again.
     package let isAtMostOnce: Bool
     /// Where the android ttl's whole seconds stand in the payload, when the message expires.
@@ -14,13 +16,14 @@ package struct ClaimedMessage: Sendable {
     package let payload: [UInt8]
 
     package init(
-        key: MessageKey, app: Int, attempts: Int, expiresInMilliseconds: Int?, isAtMostOnce: Bool,
-        ttlDigits: Range<Int>?, payload: [UInt8]
+        key: MessageKey, app: Int, attempts: Int, expiresInMilliseconds: Int?, ageInMilliseconds: Int = 0,
+        isAtMostOnce: Bool, ttlDigits: Range<Int>?, payload: [UInt8]
     ) {
         self.key = key
         self.app = app
         self.attempts = attempts
         self.expiresInMilliseconds = expiresInMilliseconds
+        self.ageInMilliseconds = ageInMilliseconds
         self.isAtMostOnce = isAtMostOnce
         self.ttlDigits = ttlDigits
         self.payload = payload

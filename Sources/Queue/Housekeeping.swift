@@ -1,28 +1,64 @@
-/// Messages that expire while nobody can claim them, of a paused app or behind an open breaker, come to their end here.
+package import Postgres
+
+/// What any sender does for all, every now and then.
 ///
-/// Bounded: at most 1,000 rows a statement, found on the index of claims.
+/// Messages that expire while nobody can claim them, of a paused app or behind an open breaker, come to their end here.
+/// There is no index on the end of life, so the index of claims is walked from where the last look got to, 1,000 rows a
+/// statement; a row that is locked is somebody else's to end.
 package enum Housekeeping {
     package static let limit = 1_000
     /// Nanoseconds between two looks.
     package static let interval: Int64 = 10_000_000_000
+    /// Statements in a row for one look: what a backlog may cost.
+    package static let statementsPerLook = 50
+    /// Nanoseconds between two looks at partitions and senders.
+    package static let rareInterval: Int64 = 3_600_000_000_000
+    /// What ``decode(_:)`` reads.
+    package static let format = ResultFormat.binary
 
-    /// The statement; its only row and column is the number of rows that expired.
-    package static func statement(apps: [Int], days: [Day]) -> String {
-        let list = apps.map(String.init).joined(separator: ", ")
-        let dates = days.isEmpty ? "NULL" : days.map(\.sql).joined(separator: ", ")
-        return """
-            WITH old AS MATERIALIZED (
-                SELECT id, day FROM todoke.messages
-                WHERE day IN (\(dates)) AND app IN (\(list)) AND state = 'pending' AND due_at <= now()
-                    AND expires_at <= now()
-                ORDER BY id LIMIT \(limit) FOR UPDATE SKIP LOCKED
-            ), expired AS (
-                UPDATE todoke.messages m SET state = 'expired', finished_at = now()
-                WHERE m.id = ANY (ARRAY(SELECT id FROM old)) AND m.day = ANY (ARRAY(SELECT DISTINCT day FROM old))
-                    AND m.state = 'pending'
-                RETURNING 1
-            )
-            SELECT count(*) FROM expired
-            """
+    /// What one step found.
+    package struct Step: Equatable, Sendable {
+        package let expired: Int
+        /// Where to go on; `nil` at the end.
+        package let next: Claim.Floor?
     }
+
+    /// Ends what expired among the next ``limit`` due rows of one app, priority and day, in id order.
+    package static func statement(_ place: Work.Due, after floor: Claim.Floor?) -> String {
+        """
+        WITH looked AS MATERIALIZED (
+            SELECT id, due_at, expires_at FROM todoke.messages
+            WHERE day = \(place.day.sql) AND app = \(place.app) AND priority = \(place.priority) AND state = 'pending'
+                AND due_at <= now()\(floor.map { " AND (due_at, id) > \($0.sql)" } ?? "")
+            ORDER BY due_at, id LIMIT \(limit)
+        ), locked AS MATERIALIZED (
+            SELECT ctid AS place FROM todoke.messages
+            WHERE day = \(place.day.sql) AND id = ANY (ARRAY(SELECT id FROM looked WHERE expires_at <= now()))
+                AND state < 'sending'
+            ORDER BY id FOR UPDATE SKIP LOCKED
+        ), expired AS (
+            UPDATE todoke.messages m SET state = 'expired', finished_at = now()
+            WHERE m.day = \(place.day.sql) AND m.ctid = ANY (ARRAY(SELECT place FROM locked))
+            RETURNING 1
+        )
+        SELECT (SELECT count(*) FROM expired), count(*) OVER (), due_at, id
+        FROM looked ORDER BY due_at DESC, id DESC LIMIT 1
+        """
+    }
+
+    package static func decode(_ result: QueryResult) -> Step {
+        guard let expired = result.int(0, 0), let looked = result.int(0, 1), let dueAt = result.int(0, 2),
+            let id = result.int(0, 3)
+        else { return Step(expired: 0, next: nil) }
+        let isMore = looked == limit && dueAt != .min
+        return Step(expired: expired, next: isMore ? Claim.Floor(dueAt: dueAt, id: id) : nil)
+    }
+
+    /// Makes the partitions of the days ahead, whoever is first.
+    package static let partitionsStatement = "SELECT todoke.ensure_partitions()"
+
+    /// Forgets the senders that nobody heard of for a month: by then the days they sent for are usually gone.
+    package static let sendersStatement = """
+        DELETE FROM todoke.senders WHERE heartbeat_at < now() - interval '30 days'
+        """
 }

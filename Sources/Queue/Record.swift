@@ -10,43 +10,67 @@ package struct Record: Sendable {
     package let day: Day
     /// In id order, so that statements that meet take their locks in one order.
     package let results: [MessageResult]
-    private let isTerminal: Bool
+    private let shape: Shape
 
-    /// Splits results by day and by whether the row leaves the queue: one statement each.
+    /// One statement for each: what is simply sent is nearly everything, and needs the least.
+    fileprivate enum Shape: Int { case sent, ended, returned }
+
+    /// Splits results by day, and by whether the row is sent without trouble, ends otherwise, or goes back.
     package static func batches(of results: [MessageResult]) -> [Record] {
-        var groups: [Day: (terminal: [MessageResult], returned: [MessageResult])] = [:]
+        var groups: [Day: [[MessageResult]]] = [:]
         for result in results {
-            if result.isTerminal {
-                groups[result.key.day, default: ([], [])].terminal.append(result)
-            } else {
-                groups[result.key.day, default: ([], [])].returned.append(result)
+            groups[result.key.day, default: [[], [], []]][result.shape.rawValue].append(result)
+        }
+        return groups.sorted { $0.key < $1.key }.flatMap { day, lists in
+            zip([Shape.sent, .ended, .returned], lists).compactMap { shape, list in
+                list.isEmpty ? nil : Record(day: day, list, shape)
             }
         }
-        var batches: [Record] = []
-        for day in groups.keys.sorted() {
-            guard let group = groups[day] else { continue }
-            if !group.terminal.isEmpty { batches.append(Record(day: day, group.terminal, isTerminal: true)) }
-            if !group.returned.isEmpty { batches.append(Record(day: day, group.returned, isTerminal: false)) }
-        }
-        return batches
     }
 
-    private init(day: Day, _ results: [MessageResult], isTerminal: Bool) {
+    private init(day: Day, _ results: [MessageResult], _ shape: Shape) {
         self.day = day
-        self.results = results.sorted { $0.key.id < $1.key.id }
-        self.isTerminal = isTerminal
+        self.shape = shape
+        // Keys are small, results are not: sorting moves only keys, and mostly there is nothing to sort.
+        let order = results.indices.sorted { results[$0].key.id < results[$1].key.id }
+        self.results = order.map { results[$0] }
     }
 
     /// The statement; its only row and column is the number of rows that matched.
     ///
     /// What the sender counted as duplicate risk so far is written along: a row that is not `sending` any more must not
-    /// have a duplicate that nobody counted, also when the sender dies before its next heartbeat.
+    /// have a duplicate that nobody counted, also when the sender dies before its next heartbeat. 0 writes nothing.
+    ///
+    /// Rows that are due again at once wake the senders that listen.
     package func statement(sender: Int, duplicateRisk: Int = 0) -> String {
+        let risk =
+            duplicateRisk == 0
+            ? ""
+            : """
+            , counted AS (
+                UPDATE todoke.senders SET duplicate_risk = \(duplicateRisk)
+                WHERE id = \(sender) AND duplicate_risk < \(duplicateRisk)
+            )
+            """
+        return switch shape {
+        case .sent: "WITH \(sent(sender))\(risk) SELECT count(*) FROM updated"
+        case .ended: "WITH \(Self.given), \(ended(sender))\(risk), \(Self.logged) SELECT count(*) FROM updated"
+        case .returned:
+            "WITH \(Self.given), \(returned(sender))\(risk), \(Self.logged) SELECT count(*), (\(Wake.up)) FROM updated"
+        }
+    }
+
+    private func sent(_ sender: Int) -> String {
         """
-        WITH \(Self.given), counted AS (
-            UPDATE todoke.senders SET duplicate_risk = \(duplicateRisk)
-            WHERE id = \(sender) AND duplicate_risk < \(duplicateRisk)
-        ), \(isTerminal ? terminal(sender) : returned(sender)), \(Self.logged)
+        updated AS (
+            UPDATE todoke.messages m SET state = 'sent', finished_at = now(), lease_until = NULL, http_status = 200,
+                error_code = NULL, provider_message_id = g.provider_message_id
+            FROM unnest((SELECT $1::bigint[]), (SELECT $2::int[]), (SELECT $3::text[]))
+                AS g(id, claim_no, provider_message_id)
+            WHERE m.day = \(day.sql) AND m.id = g.id AND m.claim_no = g.claim_no AND m.sender_id = \(sender)
+                AND m.state > 'pending' AND m.state < 'sent'
+            RETURNING 1
+        )
         """
     }
 
@@ -59,6 +83,14 @@ package struct Record: Sendable {
         )
         """
 
+    /// For the verification of what was simply sent.
+    private static let givenSent = """
+        given AS (
+            SELECT id, claim_no, 'sent' AS state
+            FROM unnest((SELECT $1::bigint[]), (SELECT $2::int[]), (SELECT $3::text[])) AS g(id, claim_no, id_text)
+        )
+        """
+
     private static let logged = """
         logged AS (
             INSERT INTO todoke.attempts (message_id, day, notification, app, attempt_no, claim_no, sender_id, outcome,
@@ -67,10 +99,9 @@ package struct Record: Sendable {
                 retry_at
             FROM updated WHERE outcome IS NOT NULL
         )
-        SELECT count(*) FROM updated
         """
 
-    private func terminal(_ sender: Int) -> String {
+    private func ended(_ sender: Int) -> String {
         """
         updated AS (
             UPDATE todoke.messages m SET state = g.state::todoke.message_state, finished_at = now(), lease_until = NULL,
@@ -104,7 +135,8 @@ package struct Record: Sendable {
             WHERE m.day = \(day.sql) AND m.id = g.id AND m.claim_no = g.claim_no AND m.sender_id = \(sender)
                 AND m.state > 'pending' AND m.state < 'sent' AND n.id = m.notification
             RETURNING m.id, m.day, m.notification, m.app, m.attempts, m.claim_no, m.sender_id, g.outcome, m.http_status,
-                m.error_code, g.detail, CASE WHEN m.state = 'pending' THEN m.due_at END AS retry_at
+                m.error_code, g.detail, CASE WHEN m.state = 'pending' THEN m.due_at END AS retry_at,
+                m.state = 'pending' AND g.delay_ms IS NULL AS is_due
         )
         """
     }
@@ -113,7 +145,7 @@ package struct Record: Sendable {
     /// connection lost between COMMIT and its answer makes the batch run twice.
     package func verification(sender: Int) -> String {
         """
-        WITH \(Self.given)
+        WITH \(shape == .sent ? Self.givenSent : Self.given)
         SELECT count(*) FROM given g JOIN todoke.messages m ON m.day = \(day.sql) AND m.id = g.id
         WHERE m.claim_no = g.claim_no AND m.sender_id = \(sender) AND NOT (m.state > 'pending' AND m.state < 'sent')
             AND (m.state::text = g.state OR (g.state = 'pending' AND m.state IN ('expired', 'cancelled')))
@@ -122,17 +154,28 @@ package struct Record: Sendable {
 
     /// The parameters of ``statement(sender:)`` and of ``verification(sender:)``.
     package var parameters: [Value] {
-        [
-            .array(results.map(\.key.id)), .array(results.map(\.key.claimNumber)), .array(results.map(\.stateName)),
-            .array(results.map { $0.httpStatus.map(String.init) }), .array(results.map(\.errorCode)),
-            .array(results.map(\.providerMessageID)), .array(results.map(\.outcome)), .array(results.map(\.detail)),
+        var values = [BinaryArray.int8(results.map(\.key.id)), BinaryArray.int4(results.map(\.key.claimNumber))]
+        guard shape != .sent else { return values + [BinaryArray.text(results.map(\.providerMessageID))] }
+        values += [
+            .array(results.map(\.stateName)), .array(results.map { $0.httpStatus.map(String.init) }),
+            .array(results.map(\.errorCode)), .array(results.map(\.providerMessageID)),
+            .array(results.map(\.outcome)), .array(results.map(\.detail)),
             .array(results.map { $0.delayMilliseconds.map(String.init) }),
             .array(results.map { $0.isAttemptSpent ? 1 : 0 }),
         ]
+        return values
     }
 }
 
 extension MessageResult {
+    fileprivate var shape: Record.Shape {
+        switch next {
+        case .pending: .returned
+        case .sent where httpStatus == 200 && errorCode == nil && outcome == nil: .sent
+        case .sent, .failed, .expired: .ended
+        }
+    }
+
     fileprivate var stateName: String? {
         switch next {
         case .sent: MessageState.sent.rawValue

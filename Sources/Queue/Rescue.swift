@@ -12,7 +12,7 @@ package enum Rescue {
             SELECT id, day FROM todoke.messages
             WHERE app IN (\(apps.map(String.init).joined(separator: ", "))) AND state = 'sending' AND lease_until < now()
             ORDER BY app, id LIMIT \(limit) FOR UPDATE SKIP LOCKED
-        ), rescued AS (
+        ), updated AS (
             UPDATE todoke.messages m SET
                 state = CASE WHEN coalesce(n.delivery, a.delivery) = 'at_most_once' THEN 'failed'
                     WHEN n.cancelled_at IS NOT NULL THEN 'cancelled' ELSE 'pending' END::todoke.message_state,
@@ -25,15 +25,15 @@ package enum Rescue {
             WHERE m.id = ANY (ARRAY(SELECT id FROM lost)) AND m.day = ANY (ARRAY(SELECT DISTINCT day FROM lost))
                 AND m.state > 'pending' AND m.state < 'sent' AND n.id = m.notification AND a.id = m.app
             RETURNING m.id, m.day, m.notification, m.app, m.attempts, m.claim_no, m.sender_id,
-                CASE WHEN m.state = 'pending' THEN m.due_at END AS retry_at
+                CASE WHEN m.state = 'pending' THEN m.due_at END AS retry_at, m.state = 'pending' AS is_due
         ), logged AS (
             INSERT INTO todoke.attempts (message_id, day, notification, app, attempt_no, claim_no, sender_id, outcome,
                 error_code, detail, retry_at)
             SELECT id, day, notification, app, attempts, claim_no, sender_id, 'unknown', 'LEASE_EXPIRED',
                 'The sender that held the message did not record a result before its lease ran out.', retry_at
-            FROM rescued
+            FROM updated
         )
-        SELECT count(*) FROM rescued
+        SELECT count(*), (\(Wake.up)) FROM updated
         """
     }
 }

@@ -21,4 +21,20 @@ package enum SenderRegistration {
             rate = $5::real, stopped_at = now()
         WHERE id = $1::bigint
         """
+
+    /// Whether nothing can be written here: a standby, or a server that was made read-only.
+    package static let readOnlyQuestion = """
+        SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean
+        """
+
+    /// Ends server processes that are still busy with statements which this sender gave up, so that they do not pile up
+    /// behind a lock; parameters: their ids (array of integers), the seconds after which it gave up.
+    ///
+    /// An id that stands for somebody else by now is left alone, unless that is a statement given up as well.
+    package static let endAbandoned = """
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE pid = ANY ($1::int[]) AND pid <> pg_backend_pid() AND usename = current_user AND datname = current_database()
+            AND application_name = current_setting('application_name') AND state = 'active'
+            AND query_start < now() - $2::int * interval '1 s'
+        """
 }

@@ -9,11 +9,16 @@ package enum Work {
         package let projectID: String
         package let isPaused: Bool
         package let messagesPerSecond: Int
-        /// Senders that serve the app and were heard of within ``heartbeatSeconds`` × 3, this one included.
+        /// Senders that serve the app and were heard of within ``heartbeatSeconds`` × 3, and the one that asks.
         package let liveSenders: Int
+        /// Unless a notification says otherwise, an unknown outcome ends its messages as failed.
+        package let isAtMostOnce: Bool
+        /// For how long its oldest due message has been due; `nil` when none is, or the app is paused.
+        package var oldestDueMilliseconds: Int?
 
         package init(
-            id: Int, name: String, projectID: String, isPaused: Bool, messagesPerSecond: Int, liveSenders: Int
+            id: Int, name: String, projectID: String, isPaused: Bool, messagesPerSecond: Int, liveSenders: Int,
+            isAtMostOnce: Bool = false, oldestDueMilliseconds: Int? = nil
         ) {
             self.id = id
             self.name = name
@@ -21,6 +26,8 @@ package enum Work {
             self.isPaused = isPaused
             self.messagesPerSecond = messagesPerSecond
             self.liveSenders = liveSenders
+            self.isAtMostOnce = isAtMostOnce
+            self.oldestDueMilliseconds = oldestDueMilliseconds
         }
     }
 
@@ -43,11 +50,12 @@ package enum Work {
     /// Seconds between the heartbeats of a sender.
     package static let heartbeatSeconds = 5
 
-    /// Apps by name; `$1` is a text array.
+    /// Apps by name; parameters: names (text array), the sender that asks (which is alive, however late its heartbeat).
     package static let appsStatement = """
         SELECT a.id, a.name, a.project_id, a.paused_at IS NOT NULL, a.messages_per_second,
-            (SELECT count(*) FROM todoke.senders s WHERE s.stopped_at IS NULL AND a.name = ANY (s.apps)
-                AND s.heartbeat_at > now() - interval '\(heartbeatSeconds * 3) s')
+            (SELECT count(*) FROM todoke.senders s WHERE s.id = $2::bigint OR s.stopped_at IS NULL
+                AND a.name = ANY (s.apps) AND s.heartbeat_at > now() - interval '\(heartbeatSeconds * 3) s'),
+            a.delivery = 'at_most_once'
         FROM todoke.apps a WHERE a.name = ANY ($1::text[]) AND a.provider = 'fcm' ORDER BY a.id
         """
 
@@ -57,7 +65,7 @@ package enum Work {
             return App(
                 id: id, name: result.string(row, 1), projectID: result.string(row, 2),
                 isPaused: result.string(row, 3) == "t", messagesPerSecond: result.int(row, 4) ?? 1,
-                liveSenders: max(1, result.int(row, 5) ?? 1))
+                liveSenders: max(1, result.int(row, 5) ?? 1), isAtMostOnce: result.bool(row, 6) ?? false)
         }
     }
 
@@ -69,44 +77,6 @@ package enum Work {
 
     package static func decodeDays(_ result: QueryResult) -> [Day] {
         (0..<result.rowCount).compactMap { Day(result.string($0, 0)) }
-    }
-
-    /// The next due message of each app, priority and day: one index probe each, higher priorities and older days first.
-    ///
-    /// The days are literals, so that each probe is planned on its own partition.
-    package static func dueStatement(apps: [Int], days: [Day], priorities: ClosedRange<Int> = 0...9) -> String {
-        let candidates = apps.flatMap { app in priorities.map { "(\(app), \($0))" } }.joined(separator: ", ")
-        let probes = days.map { day in
-            """
-            SELECT c.app, c.priority, \(day.sql) AS day, hit.due_at FROM candidates c CROSS JOIN LATERAL (
-                SELECT m.due_at FROM todoke.messages m WHERE m.day = \(day.sql) AND m.app = c.app
-                    AND m.priority = c.priority AND m.state = 'pending' ORDER BY m.due_at LIMIT 1) AS hit
-            """
-        }
-        return """
-            WITH candidates(app, priority) AS MATERIALIZED (VALUES \(candidates)), found AS (
-            \(probes.joined(separator: "\nUNION ALL\n"))
-            )
-            SELECT app, priority, day::text, ceil(extract(epoch FROM greatest(now(), least(due_at, now() + interval '1 day')) - now()) * 1000)::bigint
-            FROM found ORDER BY priority DESC, day, app
-            """
-    }
-
-    /// The places where something is due, and the milliseconds until something is due elsewhere, if anything is.
-    package static func decodeDue(_ result: QueryResult) -> (due: [Due], nextInMilliseconds: Int?) {
-        var due: [Due] = []
-        var next: Int?
-        for row in 0..<result.rowCount {
-            guard let app = result.int(row, 0), let priority = result.int(row, 1), let day = Day(result.string(row, 2)),
-                let milliseconds = result.int(row, 3)
-            else { continue }
-            if milliseconds == 0 {
-                due.append(Due(app: app, priority: priority, day: day))
-            } else {
-                next = min(next ?? .max, milliseconds)
-            }
-        }
-        return (due, next)
     }
 
     /// Whether anything still holds a drain beside what is due: rows that somebody is sending, or that went back to

@@ -34,12 +34,6 @@ package enum Sender {
         if let caFile { try CredentialFile.checkAuthorities(path: caFile) }
         let account = try CredentialFile.load(option: options.string("credentials"), environment: environment)
         let endpoint = try endpoint(options)
-        let conninfo: Conninfo
-        do {
-            conninfo = try Conninfo(options.string("database-url"), applicationName: "todoke-sender")
-        } catch {
-            throw Failure(error, while: "reading --database-url")
-        }
         let transferOptions = TransferOptions(
             caFile: caFile, timeoutMilliseconds: Int(settings.requestTimeout / 1_000_000) - 500,
             proxy: TransferOptions.namesProxy(environment) ? nil : "", userAgent: "todoke/\(Version.current)")
@@ -49,11 +43,7 @@ package enum Sender {
         defer { withExtendedLifetime(signals) {} }
         try CurlLibrary.initialize()
         let database = QueueDatabase(
-            conninfo, reactor: reactor, events: events,
-            registration: [
-                .text(hostName()), .int(Int(getpid())), .text(Version.current),
-                .array(settings.apps.map { Optional($0.name) }),
-            ], appNames: settings.apps.map(\.name), leaseSeconds: settings.leaseSeconds)
+            try databaseSettings(options, settings), reactor: reactor, events: events)
         let provider = try Provider(
             reactor: reactor, events: events, endpoint: endpoint,
             connections: try options.integer("connections", in: 1...32) ?? 2,
@@ -92,6 +82,29 @@ package enum Sender {
         settings.startupTimeout = Int64(try options.integer("startup-timeout", in: 1...3_600) ?? 30) * 1_000_000_000
         settings.stopTimeout = Int64(try options.integer("stop-timeout", in: 1...3_600) ?? 30) * 1_000_000_000
         return settings
+    }
+
+    private static func databaseSettings(
+        _ options: ParsedOptions, _ settings: MachineSettings
+    ) throws(Failure) -> QueueDatabaseSettings {
+        func conninfo(_ option: String, _ text: String?) throws(Failure) -> Conninfo {
+            do {
+                return try Conninfo(text, applicationName: "todoke-sender", writes: true)
+            } catch {
+                throw Failure(error, while: "reading --\(option)")
+            }
+        }
+        let url = options.string("database-url")
+        let names = settings.apps.map(\.name)
+        var database = QueueDatabaseSettings(
+            conninfo: try conninfo("database-url", url),
+            directConninfo: try conninfo("direct-database-url", options.string("direct-database-url") ?? url),
+            registration: [
+                .text(hostName()), .int(Int(getpid())), .text(Version.current), .array(names.map { Optional($0) }),
+            ], appNames: names, leaseSeconds: settings.leaseSeconds)
+        let timeout = try options.integer("statement-timeout", in: 1...3_600) ?? 30
+        database.statementTimeout = Int64(timeout) * 1_000_000_000
+        return database
     }
 
     private static func endpoint(_ options: ParsedOptions) throws(Failure) -> String {

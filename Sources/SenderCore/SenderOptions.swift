@@ -15,6 +15,14 @@ enum SenderOptions {
             ),
             .databaseURL,
             Option(
+                "direct-database-url", "URL",
+                help:
+                    "The same database past a pooler, for LISTEN. Without it: as --database-url; where LISTEN does not work there, the sender polls."
+            ),
+            Option(
+                "statement-timeout", "SECONDS", default: "30",
+                help: "How long the database may be silent before the connection is given up."),
+            Option(
                 "endpoint", "URL", default: "https://fcm.googleapis.com",
                 help: "Where to post; anything but https only on loopback."),
             Option(

@@ -38,7 +38,14 @@ import Testing
 
     private func claim(_ limit: Int = 500, sender: Int = 1, lease: Int = 60) throws -> Claim.Answer {
         let claim = Claim(app: app, priority: 5, day: day, limit: limit)
-        return claim.decode(try connection.query(claim.statement(sender: sender, leaseSeconds: lease)))
+        return try perform(claim, on: connection, sender: sender, lease: lease)
+    }
+
+    private func perform(
+        _ claim: Claim, on connection: Connection, sender: Int = 1, lease: Int = 60
+    ) throws -> Claim.Answer {
+        let statement = claim.statement(sender: sender, leaseSeconds: lease)
+        return claim.decode(try connection.query(statement, format: Claim.format))
     }
 
     @discardableResult
@@ -74,9 +81,8 @@ import Testing
         try connection.script("BEGIN")
         try other.script("BEGIN")
         let first = try claim(300, sender: 1).messages.map(\.key.id)
-        let statement = Claim(app: app, priority: 5, day: day, limit: 500)
-        let second = statement.decode(try other.query(statement.statement(sender: 2, leaseSeconds: 60))).messages.map(
-            \.key.id)
+        let claim = Claim(app: app, priority: 5, day: day, limit: 500)
+        let second = try perform(claim, on: other, sender: 2).messages.map(\.key.id)
         try connection.script("COMMIT")
         try other.script("COMMIT")
         #expect(first.count == 300)
@@ -261,9 +267,14 @@ import Testing
     @Test func endlessDueTimesDoNotStopTheSender() throws {
         try queue1(due: "'infinity'", priority: 4)
         try queue1(due: "'-infinity'", priority: 3)
-        let (due, next) = Work.decodeDue(try connection.query(Work.dueStatement(apps: [app], days: [day])))
-        #expect(due == [Work.Due(app: app, priority: 3, day: day)])
-        #expect(next == 86_400_000)
+        let answer = Work.decodeDue(try connection.query(Work.dueStatement(apps: [app], days: [day])))
+        #expect(answer.due == [Work.Due(app: app, priority: 3, day: day)])
+        #expect(answer.nextInMilliseconds == 86_400_000)
+        #expect(answer.oldestDueMilliseconds == [app: 86_400_000], "a day says enough")
+        let claim = Claim(app: app, priority: 3, day: day, limit: 1)
+        let taken = try perform(claim, on: connection)
+        #expect(taken.taken == 1)
+        #expect(taken.floor == nil, "there is nothing to go on from")
     }
 
     @Test func anUnknownOutcomeSpendsNoAttempt() throws {
@@ -294,9 +305,12 @@ import Testing
         try queue1(due: "now() + interval '20 s'", priority: 9)
         let days = Work.decodeDays(try connection.query(Work.daysStatement))
         #expect(days.contains(day))
-        let (due, next) = Work.decodeDue(try connection.query(Work.dueStatement(apps: [app], days: days)))
-        #expect(due == [Work.Due(app: app, priority: 5, day: day)])
-        #expect((15_000...20_000).contains(next ?? 0))
+        let answer = Work.decodeDue(try connection.query(Work.dueStatement(apps: [app], days: days)))
+        #expect(answer.due == [Work.Due(app: app, priority: 5, day: day)])
+        #expect((15_000...20_000).contains(answer.nextInMilliseconds ?? 0))
+        #expect((0...5_000).contains(answer.oldestDueMilliseconds[app] ?? -1))
+        let urgent = Work.dueStatement(apps: [app], days: days, priorities: Work.urgentPriorities)
+        #expect(Work.decodeDue(try connection.query(urgent)).due.isEmpty, "the urgent one is not due")
     }
 
     private func queue1(due: String, priority: Int) throws {

@@ -15,6 +15,8 @@ struct QueryPlan {
     /// 8 kB pages looked at, cached or not.
     let buffers: Int
     let milliseconds: Double
+    /// What the planner expects, in its own unit.
+    let cost: Double
 
     /// Runs the statement: put it into a transaction where that matters.
     init(_ sql: String, _ parameters: [Value] = [], on connection: Connection) throws {
@@ -24,6 +26,7 @@ struct QueryPlan {
         else { throw CocoaError(.coderReadCorrupt) }
         buffers = Self.number(root["Shared Hit Blocks"]) + Self.number(root["Shared Read Blocks"])
         milliseconds = (first["Execution Time"] as? NSNumber)?.doubleValue ?? 0
+        cost = (root["Total Cost"] as? NSNumber)?.doubleValue ?? 0
         add(root)
     }
 

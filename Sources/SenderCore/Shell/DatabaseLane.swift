@@ -4,45 +4,89 @@ import Queue
 import Reactor
 
 /// One database connection with statements in line: one in flight, the others wait in order.
+///
+/// A server that does not answer in time counts as lost: only so does a sender get away from a machine that died without
+/// a word, or from a lock that somebody holds for good.
 final class DatabaseLane: PollSource {
     /// A statement and what to do with its result.
     struct Statement {
         let kind: StatementKind
         let sql: String
-        let parameters: [Value]
+        var parameters: [Value] = []
+        var format = ResultFormat.text
         let completion: (QueryResult) -> Void
     }
 
+    /// Nanoseconds until a connect is given up.
+    static let connectTimeout: Int64 = 15_000_000_000
+
     private let reactor: Reactor
+    private let statementTimeout: Int64
     private var connection: AsyncConnection
     private var watched: Int32 = -1
     private var watchedInterest: Interest = []
     private var waiting: [Statement] = []
     private var current: Statement?
+    private var currentSince: Int64 = 0
+    private let connectingSince = Reactor.now
     private(set) var isConnected = false
     private(set) var isClosed = false
+    /// The statement in flight was given up: the server process may still be busy with it.
+    private(set) var abandonedProcessID: Int?
 
     /// Told when statements may be sent.
     var connected: () -> Void = {}
     /// Told of a statement that failed on a connection that goes on.
     var failed: (StatementKind, PostgresError) -> Void = { _, _ in }
-    /// Told once, when the connection is gone; nothing comes after it.
-    var lost: (Failure) -> Void = { _ in }
+    /// Told once, when the connection is gone, with the kinds of the statements that had no answer; nothing comes after it.
+    var lost: (Failure, [StatementKind]) -> Void = { _, _ in }
+    var notified: (Notification) -> Void = { _ in }
 
     /// Starts to connect.
-    init(_ conninfo: Conninfo, reactor: Reactor) throws(PostgresError) {
+    ///
+    /// - Parameter statementTimeout: nanoseconds after which a statement without an answer means that the server is lost.
+    init(_ conninfo: Conninfo, reactor: Reactor, statementTimeout: Int64) throws(PostgresError) {
         self.reactor = reactor
+        self.statementTimeout = statementTimeout
         connection = try AsyncConnection(conninfo)
     }
 
     /// Watches the socket; called once the callbacks are set.
     func start() { if !isClosed { watch() } }
 
-    func send(
-        _ kind: StatementKind, _ sql: String, _ parameters: [Value] = [], completion: @escaping (QueryResult) -> Void
-    ) {
-        waiting.append(Statement(kind: kind, sql: sql, parameters: parameters, completion: completion))
+    /// As the server told this connection; behind a pooler some other number.
+    var backendProcessID: Int { connection.backendProcessID }
+
+    /// - Parameter isFirst: goes before everything else that waits.
+    func send(_ statement: Statement, isFirst: Bool = false) {
+        waiting.insert(statement, at: isFirst ? 0 : waiting.count)
         sendNext()
+    }
+
+    /// When the server will have been silent for too long.
+    var deadline: Int64? {
+        if isClosed { return nil }
+        if !isConnected { return connectingSince + Self.connectTimeout }
+        return current == nil ? nil : currentSince + statementTimeout
+    }
+
+    /// Gives up on a server that is silent for too long.
+    func turn(now: Int64) {
+        guard let deadline, now >= deadline else { return }
+        if let current {
+            abandonedProcessID = connection.backendProcessID
+            lose(
+                Failure(
+                    .unavailable,
+                    "the queue's database did not answer the statement for \(current.kind) within \(statementTimeout / 1_000_000_000) s",
+                    remedy: "look for locks and load there, or raise --statement-timeout"))
+        } else {
+            lose(
+                Failure(
+                    .unavailable,
+                    "connecting to the queue's database took longer than \(Self.connectTimeout / 1_000_000_000) s",
+                    remedy: "check the network"))
+        }
     }
 
     func ready(_ readiness: Interest) {
@@ -58,17 +102,12 @@ final class DatabaseLane: PollSource {
                 current = nil
                 statement?.completion(result)
             case .failed(let error):
-                let statement = current
-                current = nil
-                if let statement {
-                    // Those of its kind behind it belong to the same group, which the machine sends again as a whole.
-                    waiting.removeAll { $0.kind == statement.kind }
-                    failed(statement.kind, error)
-                }
+                // A server that turned into a standby answers, and is lost all the same.
+                if error.isConnectionLost { lose(error) } else { fail(error) }
             case .lost(let error):
                 lose(error)
-            case .notification:
-                break
+            case .notification(let notification):
+                notified(notification)
             }
         }
         guard !isClosed else { return }
@@ -86,31 +125,35 @@ final class DatabaseLane: PollSource {
         current = nil
     }
 
+    func lose(_ failure: Failure) {
+        let unanswered = ([current].compactMap(\.self) + waiting).map(\.kind)
+        close()
+        lost(failure, unanswered)
+    }
+
     private func lose(_ error: PostgresError) {
         lose(
             Failure(
                 error, while: isConnected ? "talking to the queue's database" : "connecting to the queue's database"))
     }
 
-    private func lose(_ failure: Failure) {
-        close()
-        lost(failure)
+    private func fail(_ error: PostgresError) {
+        guard let statement = current else { return }
+        current = nil
+        // Those of its kind behind it belong to the same group, which the machine sends again as a whole.
+        waiting.removeAll { $0.kind == statement.kind }
+        failed(statement.kind, error)
     }
 
     private func sendNext() {
         guard isConnected, !isClosed, current == nil, !waiting.isEmpty, connection.isReady else { return }
         let statement = waiting.removeFirst()
         current = statement
+        currentSince = Reactor.now
         do {
-            try connection.send(statement.sql, statement.parameters)
+            try connection.send(statement.sql, statement.parameters, format: statement.format)
         } catch {
-            if error.isConnectionLost {
-                lose(error)
-            } else {
-                current = nil
-                waiting.removeAll { $0.kind == statement.kind }
-                failed(statement.kind, error)
-            }
+            if error.isConnectionLost { lose(error) } else { fail(error) }
             return
         }
         watch()

@@ -3,17 +3,16 @@ import Postgres
 import Queue
 import Reactor
 
-/// The queue's database as the loop sees it: two connections, one to find and claim work, one to record results, so
-/// that neither waits for the other.
+/// The queue's database as the loop sees it: one connection to find and claim work, one to record results, so that
+/// neither waits for the other, and a third that listens and carries what is urgent.
 ///
-/// They come and go together.
+/// The first two come and go together; the third by itself.
 final class QueueDatabase {
-    private let conninfo: Conninfo
+    private let settings: QueueDatabaseSettings
     private let reactor: Reactor
     private let events: EventQueue
-    private let registration: [Value]
-    private let appNames: [String]
-    private let leaseSeconds: Int
+    private let listener: QueueListener
+    private let housekeeper: Housekeeper
 
     private var work: DatabaseLane?
     private var results: DatabaseLane?
@@ -22,44 +21,45 @@ final class QueueDatabase {
     private(set) var senderID: Int?
     private var days: [Day] = []
     private var daysKnownUntil: Int64 = 0
-    private var connectAt: Int64 = 0
-    private var connectDeadline: Int64 = .max
-    private var failures = 0
+    private var backoff = Backoff()
+    /// Server processes that may still be busy with a statement that was given up.
+    private var abandoned: [Int] = []
+    /// What the database has of the duplicate risk.
+    private var recordedRisk = 0
 
-    init(
-        _ conninfo: Conninfo, reactor: Reactor, events: EventQueue, registration: [Value], appNames: [String],
-        leaseSeconds: Int
-    ) {
-        self.conninfo = conninfo
+    init(_ settings: QueueDatabaseSettings, reactor: Reactor, events: EventQueue) {
+        self.settings = settings
         self.reactor = reactor
         self.events = events
-        self.registration = registration
-        self.appNames = appNames
-        self.leaseSeconds = leaseSeconds
+        listener = QueueListener(settings, reactor: reactor, events: events)
+        housekeeper = Housekeeper(events: events)
+        listener.requestTrial = { [unowned self] channel in requestTrial(channel) }
+        listener.isOwn = { [unowned self] notification in
+            [work, results].contains { $0?.backendProcessID == notification.senderProcessID }
+        }
+        housekeeper.send = { [unowned self] statement in work?.send(statement) }
     }
 
     /// When ``turn(now:)`` has something to do by itself.
     var deadline: Int64? {
-        if isReady { return nil }
-        return work == nil ? connectAt : connectDeadline
+        guard let work, let results else { return backoff.retryAt }
+        return [work.deadline, results.deadline, isReady ? listener.deadline : nil].compactMap(\.self).min()
     }
 
-    /// Connects when it is time, and gives up on a connect that hangs.
+    /// Connects when it is time, and gives up on a server that is silent.
     func turn(now: Int64) {
-        if work == nil && now >= connectAt {
-            connect(now: now)
-        } else if !isReady && work != nil && now >= connectDeadline {
-            lose(
-                Failure(
-                    .unavailable, "connecting to the queue's database took longer than 15 s",
-                    remedy: "check the network"))
-        }
+        if work == nil && now >= backoff.retryAt { connect(now: now) }
+        work?.turn(now: now)
+        results?.turn(now: now)
+        if isReady { listener.turn(now: now) }
     }
 
     private func connect(now: Int64) {
-        connectDeadline = now + 15_000_000_000
+        func lane() throws(PostgresError) -> DatabaseLane {
+            try DatabaseLane(settings.conninfo, reactor: reactor, statementTimeout: settings.statementTimeout)
+        }
         do {
-            let lanes = (try DatabaseLane(conninfo, reactor: reactor), try DatabaseLane(conninfo, reactor: reactor))
+            let lanes = (try lane(), try lane())
             work = lanes.0
             results = lanes.1
         } catch {
@@ -68,7 +68,7 @@ final class QueueDatabase {
         }
         for lane in [work, results].compactMap(\.self) {
             lane.connected = { [unowned self, unowned lane] in laneConnected(lane) }
-            lane.lost = { [unowned self] failure in lose(failure) }
+            lane.lost = { [unowned self] failure, _ in lose(failure) }
             lane.failed = { [unowned self] kind, error in
                 if isReady {
                     events.append(.statementFailed(kind, Failure(error, while: "the statement for \(kind)")))
@@ -81,45 +81,83 @@ final class QueueDatabase {
         }
     }
 
+    /// A standby is as good as no server, and only it itself knows: what a pooler says about it may be old.
     private func laneConnected(_ lane: DatabaseLane) {
-        // Logins do not inherit it from the role todoke_sender. Behind a pooling proxy it may be lost again, which costs
-        // little: days are literals, and such plans stay far below the cost from which JIT starts.
-        lane.send(.heartbeat, "SET jit = off") { _ in }
-        guard let work, let results, work.isConnected, results.isConnected else { return }
+        lane.send(
+            .init(kind: .heartbeat, sql: SenderRegistration.readOnlyQuestion) { [unowned self, unowned lane] result in
+                guard result.bool(0, 0) == false else {
+                    lane.lose(
+                        Failure(
+                            .unavailable, "the queue's database takes no writes: it is a standby, or read-only",
+                            remedy: "name the primary in --database-url, or all servers: host=a,b"))
+                    return
+                }
+                checkedLanes += 1
+                if checkedLanes == 2 { register() }
+            })
+    }
+
+    /// Lanes that are connected and take writes.
+    private var checkedLanes = 0
+
+    private func register() {
         guard senderID == nil else {
             becomeReady()
             return
         }
-        work.send(.heartbeat, SenderRegistration.insert, registration) { [unowned self] result in
-            senderID = result.int(0, 0)
-            becomeReady()
-        }
+        work?.send(
+            .init(
+                kind: .heartbeat, sql: SenderRegistration.insert, parameters: settings.registration
+            ) { [unowned self] result in
+                senderID = result.int(0, 0)
+                becomeReady()
+            })
     }
 
     private func becomeReady() {
         isReady = true
-        failures = 0
+        backoff.succeeded()
         daysKnownUntil = 0
         events.append(.databaseReady)
+        guard !abandoned.isEmpty else { return }
+        let seconds = Int(settings.statementTimeout / 1_000_000_000)
+        work?.send(
+            .init(
+                kind: .heartbeat, sql: SenderRegistration.endAbandoned, parameters: [.array(abandoned), .int(seconds)]
+            ) { [unowned self] _ in abandoned = [] })
     }
 
     private func lose(_ failure: Failure) {
-        work?.close()
-        results?.close()
+        for lane in [work, results] {
+            if let process = lane?.abandonedProcessID { abandoned.append(process) }
+            lane?.close()
+        }
         work = nil
         results = nil
         isReady = false
-        failures += 1
-        // 0.1 s, 0.2 s … 5 s; a server that restarts is back within seconds.
-        connectAt = Reactor.now + min(5_000, 100 << min(failures - 1, 6)) * 1_000_000
+        checkedLanes = 0
+        // Whether the last one was committed is not known.
+        recordedRisk = 0
+        backoff.failed(now: Reactor.now)
         events.append(.databaseLost(failure))
     }
 
+    private func requestTrial(_ channel: String) -> Bool {
+        guard isReady, let work else { return false }
+        let statement = DatabaseLane.Statement(
+            kind: .heartbeat, sql: "SELECT pg_notify($1, '')", parameters: [.text(channel)], completion: { _ in })
+        work.send(statement, isFirst: true)
+        return true
+    }
+
+    // MARK: What the machine asks
+
     func askWork() {
-        work?.send(.work, Work.appsStatement, [.array(appNames.map { Optional($0) })]) { [unowned self] result in
+        let parameters: [Value] = [.array(settings.appNames.map { Optional($0) }), .optional(senderID)]
+        perform(.work, Work.appsStatement, parameters) { [unowned self] result in
             let apps = Work.decodeApps(result)
             if Reactor.now < daysKnownUntil { return askDue(apps) }
-            work?.send(.work, Work.daysStatement) { [unowned self] result in
+            perform(.work, Work.daysStatement) { [unowned self] result in
                 days = Work.decodeDays(result)
                 daysKnownUntil = Reactor.now + 30_000_000_000
                 askDue(apps)
@@ -133,73 +171,96 @@ final class QueueDatabase {
             events.append(.work(apps: apps, due: [], nextInMilliseconds: nil))
             return
         }
-        work?.send(.work, Work.dueStatement(apps: open, days: days)) { [unowned self] result in
-            let (due, next) = Work.decodeDue(result)
-            events.append(.work(apps: apps, due: due, nextInMilliseconds: next))
+        perform(.work, Work.dueStatement(apps: open, days: days)) { [unowned self] result in
+            let answer = Work.decodeDue(result)
+            var apps = apps
+            for index in apps.indices {
+                apps[index].oldestDueMilliseconds = answer.oldestDueMilliseconds[apps[index].id]
+            }
+            events.append(.work(apps: apps, due: answer.due, nextInMilliseconds: answer.nextInMilliseconds))
         }
     }
 
     func askUrgent(apps: [Int]) {
-        guard !days.isEmpty else {
+        guard !days.isEmpty, !apps.isEmpty else {
             events.append(.urgent(due: []))
             return
         }
         let statement = Work.dueStatement(apps: apps, days: days, priorities: Work.urgentPriorities)
-        work?.send(.urgent, statement) { [unowned self] result in
-            events.append(.urgent(due: Work.decodeDue(result).due))
-        }
-    }
-
-    func keepHouse(apps: [Int]) {
-        work?.send(.housekeeping, Housekeeping.statement(apps: apps, days: days)) { [unowned self] result in
-            events.append(.houseKept(expired: result.int(0, 0) ?? 0))
-        }
+        performUrgent(
+            .init(kind: .urgent, sql: statement) { [unowned self] result in
+                events.append(.urgent(due: Work.decodeDue(result).due))
+            })
     }
 
     func claim(_ claim: Claim) {
         guard let senderID else { return }
         let askedAt = Reactor.now
-        work?.send(.claim, claim.statement(sender: senderID, leaseSeconds: leaseSeconds)) { [unowned self] result in
+        let sql = claim.statement(sender: senderID, leaseSeconds: settings.leaseSeconds)
+        let statement = DatabaseLane.Statement(
+            kind: claim.isUrgent ? .urgent : .claim, sql: sql, format: Claim.format
+        ) { [unowned self] result in
             events.append(.claimed(claim, claim.decode(result), askedAt: askedAt))
         }
+        if claim.isUrgent { performUrgent(statement) } else { work?.send(statement) }
+    }
+
+    /// On the listening connection, where nothing else stands in line; without it in front of what waits.
+    private func performUrgent(_ statement: DatabaseLane.Statement) {
+        if listener.carriesUrgent { listener.send(statement) } else { work?.send(statement, isFirst: true) }
     }
 
     func askUnfinished(apps: [Int]) {
-        work?.send(.unfinished, Work.unfinishedStatement(apps: apps)) { [unowned self] result in
+        perform(.unfinished, Work.unfinishedStatement(apps: apps)) { [unowned self] result in
             events.append(.unfinished(result.bool(0, 0) ?? true))
         }
     }
 
     func rescue(apps: [Int]) {
-        work?.send(.rescue, Rescue.statement(apps: apps)) { [unowned self] result in
+        perform(.rescue, Rescue.statement(apps: apps)) { [unowned self] result in
             events.append(.rescued(count: result.int(0, 0) ?? 0))
         }
     }
 
+    func keepHouse(apps: [Int]) { housekeeper.keep(apps: apps, days: days) }
+
     func heartbeat(_ vitals: SenderVitals) {
-        work?.send(.heartbeat, SenderRegistration.heartbeat, values(vitals)) { [unowned self] _ in
+        perform(.heartbeat, SenderRegistration.heartbeat, values(vitals)) { [unowned self] _ in
             events.append(.heartbeatDone)
         }
     }
 
     func record(_ record: Record, duplicateRisk: Int) {
         guard let senderID else { return }
-        let statement = record.statement(sender: senderID, duplicateRisk: duplicateRisk)
-        results?.send(.record, statement, record.parameters) { [unowned self] result in
+        let statement = record.statement(
+            sender: senderID, duplicateRisk: duplicateRisk > recordedRisk ? duplicateRisk : 0)
+        let completion = { [unowned self] (result: QueryResult) in
+            recordedRisk = max(recordedRisk, duplicateRisk)
             events.append(.recorded(matched: result.int(0, 0) ?? 0))
         }
+        results?.send(
+            .init(kind: .record, sql: statement, parameters: record.parameters, completion: completion))
     }
 
     func verify(_ record: Record) {
         guard let senderID else { return }
-        results?.send(.verify, record.verification(sender: senderID), record.parameters) { [unowned self] result in
-            events.append(.verified(matched: result.int(0, 0) ?? 0))
-        }
+        let statement = record.verification(sender: senderID)
+        results?.send(
+            .init(kind: .verify, sql: statement, parameters: record.parameters) { [unowned self] result in
+                events.append(.verified(matched: result.int(0, 0) ?? 0))
+            })
     }
 
     /// Signs off; `done` is called when the database knows, and not at all when it is lost.
     func farewell(_ vitals: SenderVitals, done: @escaping () -> Void) {
-        work?.send(.heartbeat, SenderRegistration.farewell, values(vitals)) { _ in done() }
+        perform(.heartbeat, SenderRegistration.farewell, values(vitals)) { _ in done() }
+    }
+
+    private func perform(
+        _ kind: StatementKind, _ sql: String, _ parameters: [Value] = [],
+        completion: @escaping (QueryResult) -> Void
+    ) {
+        work?.send(.init(kind: kind, sql: sql, parameters: parameters, completion: completion))
     }
 
     private func values(_ vitals: SenderVitals) -> [Value] {
