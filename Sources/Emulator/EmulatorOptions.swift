@@ -101,13 +101,8 @@ enum EmulatorOptions {
     }
 
     private static func address(_ text: String, of option: String) throws(Failure) -> (host: String, port: Int) {
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
-            throw usage("--\(option) must be HOST:PORT, for example 127.0.0.1:0 or [::1]:8443, not \"\(text)\"")
-        }
-        var host = text[..<colon]
-        if host.hasPrefix("[") && host.hasSuffix("]") { host = host.dropFirst().dropLast() }
-        guard !host.isEmpty else { throw usage("--\(option) has no host: \"\(text)\"") }
-        return (String(host), Int(port))
+        let address = try ListenAddress(text, option: option)
+        return (address.host, address.port)
     }
 
     /// 1 for every message, nil for none.

@@ -40,6 +40,8 @@ package enum EmulatorProgram {
             throw failure
         } catch let error as HTTP2Error {
             throw error.failure
+        } catch let error as ListenError {
+            throw error.failure
         } catch {
             throw Failure(.software, "the emulator ended: \(error)", remedy: "report this")
         }
@@ -50,9 +52,18 @@ extension HTTP2Error {
     /// The failure a person sees.
     fileprivate var failure: Failure {
         switch kind {
-        case .address: Failure(.unavailable, message, remedy: "choose another --listen, or port 0 for a free one")
         case .system, .memory: Failure(.unavailable, message, remedy: "look at the limits of the process")
         case .tls: Failure(.software, message, remedy: "report this")
         }
+    }
+}
+
+extension ListenError {
+    /// The failure a person sees.
+    fileprivate var failure: Failure {
+        Failure(
+            .unavailable, message,
+            remedy: isAddressFault
+                ? "choose another --listen, or port 0 for a free one" : "look at the limits of the process")
     }
 }

@@ -3,7 +3,7 @@ import CTLS
 /// A server socket or TLS setting that the system or libssl refused, in words for a person.
 package struct HTTP2Error: Error, Equatable, Sendable, CustomStringConvertible {
     /// What kind of thing went wrong, for the exit code.
-    package enum Kind: Sendable { case address, system, tls, memory }
+    package enum Kind: Sendable { case system, tls, memory }
 
     package let kind: Kind
     /// One line, without key material.

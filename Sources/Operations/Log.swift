@@ -43,11 +43,18 @@ package struct Log: Sendable {
     }
 
     package func write(_ level: Level, _ message: String, _ fields: KeyValuePairs<String, String>) {
-        guard level.rawValue >= threshold.rawValue else { return }
+        write(level, message, fields.map { ($0.key, $0.value) })
+    }
+
+    package func write(_ level: Level, _ message: String, _ fields: [(key: String, value: String)]) {
+        guard writes(level) else { return }
         stream.writeLine(line(level, message, fields, time: Date.now))
     }
 
-    func line(_ level: Level, _ message: String, _ fields: KeyValuePairs<String, String>, time: Date) -> String {
+    /// Whether lines of this level are written at all.
+    package func writes(_ level: Level) -> Bool { level.rawValue >= threshold.rawValue }
+
+    func line(_ level: Level, _ message: String, _ fields: [(key: String, value: String)], time: Date) -> String {
         let stamp = time.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
         switch format {
         case .logfmt:

@@ -1,5 +1,4 @@
 import HTTP1
-import HTTP2
 import Operations
 import Reactor
 

@@ -1,4 +1,5 @@
 import HTTP2
+import Reactor
 import Signing
 
 /// Where clients come in: the listening socket and the certificate that they are shown, as the scenario wants both.

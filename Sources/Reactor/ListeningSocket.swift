@@ -1,8 +1,14 @@
-#if canImport(Glibc)
-    import Glibc
-#else
-    import Darwin
-#endif
+import Glibc
+
+/// An address that cannot be listened on, in words for a person.
+package struct ListenError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The address is at fault: nobody has it here, somebody else listens there, or it may not be used.
+    package let isAddressFault: Bool
+    /// One line.
+    package let message: String
+
+    package var description: String { message }
+}
 
 /// A bound and listening TCP socket; accepts without blocking.
 package final class ListeningSocket {
@@ -13,25 +19,28 @@ package final class ListeningSocket {
     private var spare: Int32
 
     /// Listens at a numeric address or a name that resolves to one; port 0 takes a free one.
-    package init(host: String, port: Int) throws(HTTP2Error) {
+    package init(host: String, port: Int) throws(ListenError) {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV
         var found: UnsafeMutablePointer<addrinfo>?
         let status = getaddrinfo(host, String(port), &hints, &found)
         guard status == 0, let address = found else {
-            throw HTTP2Error(.address, "cannot resolve \(host): \(String(cString: gai_strerror(status)))")
+            throw ListenError(
+                isAddressFault: true, message: "cannot resolve \(host): \(String(cString: gai_strerror(status)))")
         }
         defer { freeaddrinfo(address) }
 
         let descriptor = socket(address.pointee.ai_family, address.pointee.ai_socktype, address.pointee.ai_protocol)
-        guard descriptor >= 0 else { throw HTTP2Error(.system, "no socket: \(Self.reason)") }
+        guard descriptor >= 0 else { throw ListenError(isAddressFault: false, message: "no socket: \(Self.reason)") }
         var isComplete = false
         defer { if !isComplete { _ = close(descriptor) } }
-        SocketOption.set(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
-        guard SocketOption.makeNonblocking(descriptor),
+        Self.set(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
+        guard Self.makeNonblocking(descriptor),
             bind(descriptor, address.pointee.ai_addr, address.pointee.ai_addrlen) == 0, listen(descriptor, 1024) == 0
-        else { throw HTTP2Error(.address, "cannot listen on \(host) port \(port): \(Self.reason)") }
+        else {
+            throw ListenError(isAddressFault: true, message: "cannot listen on \(host) port \(port): \(Self.reason)")
+        }
         self.port = try Self.port(of: descriptor)
         self.descriptor = descriptor
         spare = Self.makeSpare()
@@ -55,21 +64,17 @@ package final class ListeningSocket {
                 if errno == EMFILE, turnOneAway() { continue }
                 return nil
             }
-            guard SocketOption.makeNonblocking(descriptor) else {
+            guard Self.makeNonblocking(descriptor) else {
                 _ = close(descriptor)
                 continue
             }
-            SocketOption.set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+            Self.set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
             return descriptor
         }
     }
 
     private func acceptOne() -> Int32 {
-        #if canImport(Glibc)
-            Glibc.accept(descriptor, nil, nil)
-        #else
-            Darwin.accept(descriptor, nil, nil)
-        #endif
+        Glibc.accept(descriptor, nil, nil)
     }
 
     /// False when nobody waits, or not even that works.
@@ -83,9 +88,20 @@ package final class ListeningSocket {
 
     private static func makeSpare() -> Int32 { open("/dev/null", O_RDONLY | O_CLOEXEC) }
 
+    private static func set(_ descriptor: Int32, _ level: Int32, _ name: Int32, _ value: Int32) {
+        var value = value
+        _ = setsockopt(descriptor, level, name, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    private static func makeNonblocking(_ descriptor: Int32) -> Bool {
+        let flags = fcntl(descriptor, F_GETFL)
+        return flags >= 0 && fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) == 0
+            && fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0
+    }
+
     private static var reason: String { String(cString: strerror(errno)) }
 
-    private static func port(of descriptor: Int32) throws(HTTP2Error) -> Int {
+    private static func port(of descriptor: Int32) throws(ListenError) -> Int {
         var storage = sockaddr_storage()
         var count = socklen_t(MemoryLayout<sockaddr_storage>.size)
         let port: Int? = withUnsafeMutablePointer(to: &storage) { pointer in
@@ -97,7 +113,9 @@ package final class ListeningSocket {
                 }
             }
         }
-        guard let port else { throw HTTP2Error(.system, "no address of the listening socket: \(reason)") }
+        guard let port else {
+            throw ListenError(isAddressFault: false, message: "no address of the listening socket: \(reason)")
+        }
         return port
     }
 }
