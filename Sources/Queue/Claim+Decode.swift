@@ -2,6 +2,8 @@ package import Postgres
 
 extension Claim {
     /// The columns of ``statement(sender:leaseSeconds:)`` in order.
+    ///
+    /// `isSending` is false for a row that the claim ended as expired, and NULL for one of a cancelled notification.
     private enum Column {
         static let id = 0, claimNumber = 1, attempts = 2, isSending = 3, dueAt = 4, expiresAt = 5, triedAt = 6, now = 7
         static let isAtMostOnce = 8, ttlStart = 9, ttlCount = 10, payload = 11
@@ -11,6 +13,7 @@ extension Claim {
     package func decode(_ result: QueryResult) -> Answer {
         var messages: [ClaimedMessage] = []
         var withoutPayload: [MessageKey] = []
+        var (expired, cancelled) = (0, 0)
         var floor: Floor?
         messages.reserveCapacity(result.rowCount)
         for row in 0..<result.rowCount {
@@ -19,8 +22,12 @@ extension Claim {
             else { continue }
             // Rows come in no particular order.
             if floor.map({ ($0.dueAt, $0.id) < (dueAt, id) }) ?? true { floor = Floor(dueAt: dueAt, id: id) }
-            guard result.bool(row, Column.isSending) == true else { continue }
-            let key = MessageKey(id: id, day: day, claimNumber: claimNumber)
+            let isSending = result.bool(row, Column.isSending)
+            guard isSending == true else {
+                if isSending == nil { cancelled += 1 } else { expired += 1 }
+                continue
+            }
+            let key = MessageKey(id: id, day: day, claimNumber: claimNumber, app: app)
             guard !result.isNull(row, Column.payload) else {
                 withoutPayload.append(key)
                 continue
@@ -40,7 +47,9 @@ extension Claim {
         }
         // Endless times have no place on a calendar to go on from.
         if floor?.dueAt == .min { floor = nil }
-        return Answer(messages: messages, withoutPayload: withoutPayload, taken: result.rowCount, floor: floor)
+        return Answer(
+            messages: messages, withoutPayload: withoutPayload, taken: result.rowCount, expired: expired,
+            cancelled: cancelled, floor: floor)
     }
 
     /// Rounded up; `nil` for `infinity`. Times are microseconds since 2000.

@@ -71,7 +71,8 @@ package struct Claim: Equatable, Sendable {
                     CASE WHEN m.attempts > 0 THEN (SELECT min(a.at) FROM todoke.attempts a
                         WHERE a.day = \(day.sql) AND a.message_id = m.id) END AS tried_at
             )
-            SELECT c.id, c.claim_no, c.attempts, c.state = 'sending', c.due_at, c.expires_at, c.tried_at, now(),
+            SELECT c.id, c.claim_no, c.attempts,
+                CASE c.state WHEN 'sending' THEN true WHEN 'expired' THEN false END, c.due_at, c.expires_at, c.tried_at, now(),
                 c.notification = ANY (ARRAY(SELECT id FROM special)), p.ttl_at, p.ttl_len, p.payload
             FROM claimed c
             LEFT JOIN todoke.payloads p ON p.id = c.id AND p.day = \(day.sql)
@@ -84,15 +85,21 @@ package struct Claim: Equatable, Sendable {
         /// Claimed all the same, so that they can end: nobody will ever be able to post them.
         package let withoutPayload: [MessageKey]
         package let taken: Int
+        /// Rows that the claim ended, because they were too late or their notification was cancelled.
+        package let expired: Int
+        package let cancelled: Int
         /// Where the claim got to; `nil` when it took nothing.
         package let floor: Floor?
 
         package init(
-            messages: [ClaimedMessage], withoutPayload: [MessageKey] = [], taken: Int, floor: Floor? = nil
+            messages: [ClaimedMessage], withoutPayload: [MessageKey] = [], taken: Int, expired: Int = 0,
+            cancelled: Int = 0, floor: Floor? = nil
         ) {
             self.messages = messages
             self.withoutPayload = withoutPayload
             self.taken = taken
+            self.expired = expired
+            self.cancelled = cancelled
             self.floor = floor
         }
     }

@@ -5,11 +5,24 @@ package struct MessageKey: Hashable, Sendable {
     package let day: Day
     /// Grows with every claim; a result counts only while it still matches.
     package let claimNumber: Int
+    /// Whose message it is, for who counts results; no part of what names it.
+    package let app: Int
 
-    package init(id: Int, day: Day, claimNumber: Int) {
+    package init(id: Int, day: Day, claimNumber: Int, app: Int = 0) {
         self.id = id
         self.day = day
         self.claimNumber = claimNumber
+        self.app = app
+    }
+
+    package static func == (left: MessageKey, right: MessageKey) -> Bool {
+        left.id == right.id && left.day == right.day && left.claimNumber == right.claimNumber
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(id)
+        hasher.combine(day)
+        hasher.combine(claimNumber)
     }
 }
 
