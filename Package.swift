@@ -84,7 +84,7 @@ let package = Package(
 
         // What each program does.
         module("ProducerCore", ["Queue", "Postgres", "Signing", "Delivery", "Operations"]),
-        module("SenderCore", ["Queue", "Postgres", "Curl", "Reactor", "Signing", "Delivery", "Operations"]),
+        module("SenderCore", ["Queue", "Postgres", "Curl", "HTTP1", "Reactor", "Signing", "Delivery", "Operations"]),
         module("OperatorCore", ["Queue", "Postgres", "Delivery", "Operations"]),
         module("Emulator", ["HTTP2", "HTTP1", "Reactor", "Signing", "Delivery", "Operations"]),
 
@@ -101,7 +101,7 @@ let package = Package(
         tests("OperationsTests", ["Operations"]),
         tests("WrapperTests", ["Postgres", "Curl", "Reactor", "Signing", "HTTP2", "HTTP1"]),
         tests("QueueTests", ["Queue", "Postgres", "Delivery", "Operations"]),
-        tests("SenderCoreTests", ["SenderCore", "Queue", "Curl", "Delivery"]),
+        tests("SenderCoreTests", ["SenderCore", "Queue", "Curl", "Delivery", "Operations", "Reactor"]),
         tests("ProducerCoreTests", ["ProducerCore", "Queue", "Delivery"]),
         tests("OperatorCoreTests", ["OperatorCore", "Operations", "Postgres", "Delivery"]),
         tests("EmulatorTests", ["Emulator", "Signing"]),

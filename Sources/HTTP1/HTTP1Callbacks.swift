@@ -77,6 +77,7 @@ func requestArrived(
         guard let response = request.response else { return .NO }
         request.response = nil
         request.state = .sending
+        request.sendingSince = Reactor.now
         return send(response, to: request, shared)
     case .sending:
         return .YES

@@ -26,6 +26,8 @@ package final class HTTP1Request {
     /// Somebody watches its socket, to see the client leave.
     var isWatched = false
     var receivedBytes = 0
+    /// When its answer began to go out.
+    var sendingSince: Int64 = 0
     var response: HTTP1Response?
     /// The body of an answer that goes out bit by bit.
     var heldBody: HeldBody?
@@ -40,6 +42,9 @@ package final class HTTP1Request {
         self.shared = shared
         self.raw = raw
     }
+
+    /// It came with a body, of any length.
+    package var receivedBody: Bool { receivedBytes > 0 }
 
     /// The value of the first header of that name, which is in lower case.
     package func header(_ name: String) -> [UInt8]? {

@@ -134,7 +134,12 @@ package final class HTTP1Server {
                 // Edge-triggered, libmicrohttpd 0.9.75 misses an end that came together with the bytes before it.
                 guard now - connection.since > limit || SocketEnd.hasCome(connection.descriptor) else { continue }
                 _ = shutdown(connection.descriptor, Int32(SHUT_RDWR))
-            case .waiting, .decided, .sending: break
+            case .sending:
+                guard let seconds = shared.settings.responseSeconds, let since = connection.request?.sendingSince,
+                    now - since > Int64(seconds) * 1_000_000_000
+                else { continue }
+                _ = shutdown(connection.descriptor, Int32(SHUT_RDWR))
+            case .waiting, .decided: break
             }
         }
     }

@@ -12,6 +12,9 @@ package struct HTTP1Settings: Sendable {
     package var idleSeconds = 60
     /// Seconds for a whole request from its first byte, so that a trickle does not hold a connection for ever.
     package var requestSeconds = 60
+    /// Seconds for a client to take its whole answer, so that one who reads bit by bit does not hold a connection for ever;
+    /// nil lets it.
+    package var responseSeconds: Int?
 
     package init() {}
 }

@@ -34,6 +34,7 @@ package enum Sender {
         if let caFile { try CredentialFile.checkAuthorities(path: caFile) }
         let account = try CredentialFile.load(option: options.string("credentials"), environment: environment)
         let endpoint = try endpoint(options)
+        let metricsAddress = try metricsAddress(options)
         let transferOptions = TransferOptions(
             caFile: caFile, timeoutMilliseconds: Int(settings.requestTimeout / 1_000_000) - 500,
             proxy: TransferOptions.namesProxy(environment) ? nil : "", userAgent: "todoke/\(Version.current)")
@@ -41,9 +42,11 @@ package enum Sender {
         let events = EventQueue()
         let signals = try SignalListener([SIGTERM, SIGINT], reactor: reactor, events: events)
         defer { withExtendedLifetime(signals) {} }
+        let server = try metricsAddress.map { address throws(Failure) in try MetricsServer(address, reactor: reactor) }
         try CurlLibrary.initialize()
+        let databaseSettings = try databaseSettings(options, settings)
         let database = QueueDatabase(
-            try databaseSettings(options, settings), reactor: reactor, events: events)
+            databaseSettings, reactor: reactor, events: events)
         let provider = try Provider(
             reactor: reactor, events: events, endpoint: endpoint,
             connections: try options.integer("connections", in: 1...32) ?? 2,
@@ -55,9 +58,11 @@ package enum Sender {
         var generator = SystemRandomNumberGenerator()
         let machine = SenderMachine(settings: settings, seed: generator.next(), now: Reactor.now)
         log.info("started", ["apps": settings.apps.map(\.name).joined(separator: ","), "version": Version.current])
+        if let server { log.info("serving metrics", ["url": "\(server.url)/metrics"]) }
         let loop = SenderLoop(
             reactor: reactor, events: events, database: database, provider: provider, tokens: [tokens], log: log,
-            machine: machine)
+            machine: machine, server: server,
+            health: SenderHealth(settings: settings, statementTimeout: databaseSettings.statementTimeout))
         return try loop.run()
     }
 
@@ -105,6 +110,11 @@ package enum Sender {
         let timeout = try options.integer("statement-timeout", in: 1...3_600) ?? 30
         database.statementTimeout = Int64(timeout) * 1_000_000_000
         return database
+    }
+
+    private static func metricsAddress(_ options: ParsedOptions) throws(Failure) -> ListenAddress? {
+        guard let text = options.string("metrics-listen") else { return nil }
+        return try ListenAddress(text, option: "metrics-listen", barePortHost: "127.0.0.1")
     }
 
     private static func endpoint(_ options: ParsedOptions) throws(Failure) -> String {

@@ -50,6 +50,11 @@ enum SenderOptions {
                     "How long a database or provider may refuse before the first success, and a failing drain goes on."),
             Option(
                 "stop-timeout", "SECONDS", default: "30", help: "How long to wait for posts under way after SIGTERM."),
+            Option(
+                "metrics-listen", "[HOST:]PORT",
+                help:
+                    "Serve /metrics for Prometheus, and /healthz and /readyz; without HOST on 127.0.0.1. Port 0 takes a free one, which the log names. Without it: not served."
+            ),
             .logFormat,
             .logLevel,
         ],

@@ -104,6 +104,7 @@ import Testing
         let answer = try claim()
         #expect(answer.messages.isEmpty)
         #expect(answer.taken == 3, "the batch was full, there may be more behind it")
+        #expect(answer.expired == 3 && answer.cancelled == 0)
         #expect(try states() == ["expired": 3])
     }
 
@@ -200,7 +201,9 @@ import Testing
     @Test func whatIsPendingOfACancelledNotificationIsNotGivenOut() throws {
         try queue(3)
         try connection.script("UPDATE todoke.notifications SET cancelled_at = now() WHERE id = \(notification)")
-        #expect(try claim().messages.isEmpty)
+        let answer = try claim()
+        #expect(answer.messages.isEmpty)
+        #expect(answer.cancelled == 3 && answer.expired == 0)
         #expect(try states() == ["cancelled": 3])
     }
 

@@ -42,7 +42,7 @@ package enum SenderEvent: Sendable {
 }
 
 /// The statements a failure can belong to.
-package enum StatementKind: Sendable {
+package enum StatementKind: Sendable, CaseIterable {
     case work, urgent, claim, unfinished, record, verify, rescue, heartbeat, housekeeping
 }
 

@@ -10,25 +10,31 @@ final class SenderLoop {
     private let database: QueueDatabase
     private let provider: Provider
     private let tokens: [TokenFetcher]
-    private let log: Log
+    private let log: LimitedLog
+    private let server: MetricsServer?
+    private let health: SenderHealth
     private var machine: SenderMachine
+    private var metrics: SenderMetrics
     private var ending: (exit: ExitCode, failure: Failure?)?
-    private var tally = Tally()
 
     init(
         reactor: Reactor, events: EventQueue, database: QueueDatabase, provider: Provider, tokens: [TokenFetcher],
-        log: Log, machine: SenderMachine
+        log: Log, machine: SenderMachine, server: MetricsServer?, health: SenderHealth
     ) {
         self.reactor = reactor
         self.events = events
         self.database = database
         self.provider = provider
         self.tokens = tokens
-        self.log = log
+        self.log = LimitedLog(log)
+        self.server = server
+        self.health = health
         self.machine = machine
+        metrics = SenderMetrics(settings: machine.settings, now: Reactor.now)
         for (index, fetcher) in tokens.enumerated() {
             fetcher.received = { (token) throws(CurlError) in try provider.use(accessToken: token, credential: index) }
         }
+        server?.answer = { [unowned self] page in answer(page) }
     }
 
     /// Runs until the machine is finished; gives back the exit code and why.
@@ -36,19 +42,22 @@ final class SenderLoop {
         while true {
             let now = Reactor.now
             for event in events.drain() {
-                tally.count(event)
+                metrics.receive(event, now: now)
                 machine.receive(event, now: now)
             }
-            for action in machine.advance(now: now) { perform(action) }
+            for action in machine.advance(now: now) { perform(action, now: now) }
             if let ending {
                 try signOff()
-                if ending.failure == nil || !tally.isEmpty {
-                    let counts = tally.fields(lostResults: machine.refusedResults, duplicateRisk: machine.duplicateRisk)
-                    log.info("stopped", counts)
+                log.finish()
+                if ending.failure == nil || !metrics.isEmpty {
+                    let counts = metrics.fields(
+                        lostResults: machine.refusedResults, duplicateRisk: machine.duplicateRisk)
+                    log.write(.info, "stopped", counts, now: now)
                 }
                 return ending
             }
             serveTimers()
+            server?.turn()
             guard events.isEmpty else { continue }
             try wait(until: machine.nextDeadline(now: now))
         }
@@ -59,15 +68,18 @@ final class SenderLoop {
         database.turn(now: now)
         provider.turn(now: now)
         for fetcher in tokens { fetcher.turn(now: now) }
+        log.turn(now: now)
     }
 
     private func wait(until deadline: Int64) throws(ReactorError) {
-        let others = [database.deadline, provider.deadline] + tokens.map(\.deadline)
+        let others = [database.deadline, provider.deadline, log.deadline] + tokens.map(\.deadline)
         let wakeUp = min(deadline, others.compactMap(\.self).min() ?? .max)
-        _ = try reactor.wait(atMostNanoseconds: max(0, wakeUp - Reactor.now))
+        let now = Reactor.now
+        _ = try reactor.wait(atMostNanoseconds: min(max(0, wakeUp - now), server?.delay(now: now) ?? .max))
     }
 
-    private func perform(_ action: SenderAction) {
+    private func perform(_ action: SenderAction, now: Int64) {
+        metrics.perform(action, now: now)
         switch action {
         case .askWork: database.askWork()
         case .claim(let claim): database.claim(claim)
@@ -80,8 +92,23 @@ final class SenderLoop {
         case .keepHouse(let apps): database.keepHouse(apps: apps)
         case .refreshToken(let credential): tokens[credential].fetch()
         case .post(let order): provider.post(order)
-        case .log(let entry): log.write(entry.level, entry.message, entry.fields)
+        case .log(let entry): log.write(entry.level, entry.message, entry.fields, now: now)
         case .finish(let exit, let failure): ending = (exit, failure)
+        }
+    }
+
+    private func answer(_ page: MetricsServer.Page) -> MetricsServer.Answer {
+        let now = Reactor.now
+        let snapshot = machine.snapshot(now: now)
+        switch page {
+        case .metrics:
+            let context = ScrapeContext(
+                snapshot: snapshot, isReady: SenderHealth.notReady(snapshot).isEmpty,
+                suppressedLines: log.suppressedTotal, connectionsOpened: 0, process: .current)
+            return .init(type: Exposition.contentType, text: metrics.exposition(context))
+        case .health:
+            return .init(lines: health.stuck(metrics, snapshot, now: now), good: "ok")
+        case .readiness: return .init(lines: SenderHealth.notReady(snapshot), good: "ready")
         }
     }
 
