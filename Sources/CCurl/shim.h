@@ -30,9 +30,13 @@ typedef int (*curl_shim_prereq_callback)(void *context, char *remote_ip, char *l
 static inline CURLcode curl_shim_set_prereq_callback(CURL *handle, curl_shim_prereq_callback callback) {
     return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, callback);
 }
-typedef int (*curl_shim_sockopt_callback)(void *context, curl_socket_t socket, curlsocktype purpose);
-static inline CURLcode curl_shim_set_sockopt_callback(CURL *handle, curl_shim_sockopt_callback callback) {
-    return curl_easy_setopt(handle, CURLOPT_SOCKOPTFUNCTION, callback);
+typedef curl_socket_t (*curl_shim_opensocket_callback)(void *context, curlsocktype purpose, struct curl_sockaddr *address);
+static inline CURLcode curl_shim_set_opensocket_callback(CURL *handle, curl_shim_opensocket_callback callback) {
+    return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, callback);
+}
+typedef int (*curl_shim_closesocket_callback)(void *context, curl_socket_t socket);
+static inline CURLcode curl_shim_set_closesocket_callback(CURL *handle, curl_shim_closesocket_callback callback) {
+    return curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, callback);
 }
 static inline CURLcode curl_shim_get_long(CURL *handle, CURLINFO info, long *value) {
     return curl_easy_getinfo(handle, info, value);

@@ -18,7 +18,9 @@ struct ResponseHead {
 
     /// Takes one line with its line end, as libcurl hands it over.
     mutating func append(_ line: UnsafeRawBufferPointer) {
-        if line.count > 8, line.starts(with: Self.statusLine) {
+        guard line.count > 8 else { return }
+        // No header has a slash at this place of its name.
+        if line[0] == UInt8(ascii: "H"), line[4] == UInt8(ascii: "/") {
             reset()
             version = HTTPVersion(statusLine: line)
             let code = Self.code(line)
@@ -26,13 +28,14 @@ struct ResponseHead {
             status = code >= 200 ? code : 0
             return
         }
-        // Nearly every response has the last two: their memory is used again.
-        Self.keep("retry-after", of: line, in: &retryAfter)
-        Self.keep("content-type", of: line, in: &contentType)
-        Self.keep("date", of: line, in: &date)
+        // One look at the first letter sorts out most; nearly every response has the last two: their memory is used again.
+        switch line[0] | 0x20 {
+        case UInt8(ascii: "r"): Self.keep("retry-after", of: line, in: &retryAfter)
+        case UInt8(ascii: "c"): Self.keep("content-type", of: line, in: &contentType)
+        case UInt8(ascii: "d"): Self.keep("date", of: line, in: &date)
+        default: break
+        }
     }
-
-    private static let statusLine = Array("HTTP/".utf8)
 
     private static func code(_ line: UnsafeRawBufferPointer) -> Int {
         guard let space = line.firstIndex(of: 0x20) else { return 0 }

@@ -1,11 +1,23 @@
 import CCurl
 import Glibc
 
-/// What libcurl asks the loop to do: collected by callbacks that do nothing else.
+/// What libcurl does with its sockets and its timer: collected by callbacks that do nothing else.
+///
+/// Outlives the multi handle and every connection in it, which report here.
 final class SocketLog {
     fileprivate(set) var changes: [MultiHandle.SocketChange] = []
     fileprivate(set) var timeoutMilliseconds: Int?
     fileprivate(set) var deadline: Int64?
+    /// The sockets that are open now, whether or not libcurl waits for them.
+    private(set) var open: [Int32] = []
+    /// Only the sockets that the first request needs may be opened: none once a request was put on the connection.
+    let connectsOnce: Bool
+    /// A request was put on a connection.
+    var hasIssued = false
+    /// How many transfers in flight were put on a connection.
+    var issued = 0
+
+    init(connectsOnce: Bool) { self.connectsOnce = connectsOnce }
 
     /// Lets libcurl report to this object, which has to outlive the multi handle.
     func attach(to multi: UnsafeMutableRawPointer) {
@@ -26,6 +38,33 @@ final class SocketLog {
         timeoutMilliseconds = nil
         deadline = nil
     }
+
+    func opened(_ socket: Int32) { open.append(socket) }
+
+    func willClose(_ socket: Int32) {
+        open.removeAll { $0 == socket }
+        change(.init(descriptor: socket, read: false, write: false, wasClosed: true))
+    }
+
+    /// Only the last word on a descriptor counts: it may have been opened and closed since the loop looked.
+    fileprivate func change(_ change: MultiHandle.SocketChange) {
+        var latest = change
+        changes.removeAll {
+            guard $0.descriptor == change.descriptor else { return false }
+            if $0.wasClosed { latest.wasClosed = true }
+            return true
+        }
+        changes.append(latest)
+    }
+
+    /// Holds back packets that are not full, or sends what was held back.
+    func cork(_ isHeld: Bool) {
+        var value: Int32 = isHeld ? 1 : 0
+        // Fails only on a socket that is no TCP socket or was closed by the other side: nothing is held back there.
+        for socket in open {
+            setsockopt(socket, Int32(IPPROTO_TCP), TCP_CORK, &value, socklen_t(MemoryLayout<Int32>.size))
+        }
+    }
 }
 
 private func socketChanged(
@@ -34,9 +73,7 @@ private func socketChanged(
 ) -> Int32 {
     guard let context else { return 0 }
     let log = Unmanaged<SocketLog>.fromOpaque(context).takeUnretainedValue()
-    // Only the last word on a descriptor counts: it may have been opened and closed since the loop looked.
-    log.changes.removeAll { $0.descriptor == socket }
-    log.changes.append(
+    log.change(
         .init(
             descriptor: socket, read: what == CURL_POLL_IN || what == CURL_POLL_INOUT,
             write: what == CURL_POLL_OUT || what == CURL_POLL_INOUT))
@@ -52,9 +89,14 @@ private func timerChanged(
         log.clearTimer()
         return 0
     }
+    log.timeoutMilliseconds = milliseconds
+    // 0 is any time that has passed.
+    guard milliseconds > 0 else {
+        log.deadline = 0
+        return 0
+    }
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
-    log.timeoutMilliseconds = milliseconds
     log.deadline = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) + Int64(milliseconds) * 1_000_000
     return 0
 }

@@ -15,6 +15,10 @@ extension Transfer {
         try easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS), "HTTP/2")
         try easy.set(CURLOPT_PIPEWAIT, 1, "PIPEWAIT")
         try easy.set(CURLOPT_TCP_KEEPALIVE, 1, "keepalive")
+        try easy.set(CURLOPT_TCP_KEEPIDLE, settings.keepAliveSeconds, "the keepalive's start")
+        try easy.set(CURLOPT_TCP_KEEPINTVL, settings.keepAliveSeconds, "the keepalive's interval")
+        try easy.set(CURLOPT_MAXAGE_CONN, settings.maximumIdleSeconds, "the idle time")
+        try easy.set(CURLOPT_DNS_CACHE_TIMEOUT, settings.addressSeconds, "the DNS cache")
         try easy.set(CURLOPT_SSL_VERIFYPEER, 1, "SSL_VERIFYPEER")
         try easy.set(CURLOPT_SSL_VERIFYHOST, 2, "SSL_VERIFYHOST")
         try easy.set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2), "TLS 1.2")
@@ -37,6 +41,9 @@ extension Transfer {
         try easy.set(CURLOPT_HEADERDATA, pointer: this, "the headers' context")
         try easy.check(
             curl_shim_set_data_callback(easy.raw, CURLOPT_HEADERFUNCTION, receiveHeader), "the headers' callback")
+        try easy.set(CURLOPT_OPENSOCKETDATA, pointer: this, "the sockets' context")
+        try easy.check(curl_shim_set_opensocket_callback(easy.raw, openSocket), "the sockets' callback")
+        try easy.check(curl_shim_set_closesocket_callback(easy.raw, closeSocket), "the sockets' end")
         try easy.set(CURLOPT_PREREQDATA, pointer: this, "the issues' context")
         try easy.check(curl_shim_set_prereq_callback(easy.raw, countIssue), "the issues' callback")
     }

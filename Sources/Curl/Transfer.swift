@@ -13,7 +13,12 @@ package final class Transfer {
     private var headers: HeaderList?
     /// What libcurl points at.
     private var headersInUse: HeaderList?
+    private var url: EndpointURL?
+    private var urlInUse: EndpointURL?
     private var bodyInUse: UnsafeMutablePointer<UInt8>?
+    private var bodySizeInUse = -1
+    /// Where the connection that this transfer makes will report its end; kept alive as long as libcurl may point at it.
+    private var logInUse: SocketLog?
 
     /// The multi handle that it is in flight on, and where in its list.
     unowned var owner: MultiHandle?
@@ -21,6 +26,8 @@ package final class Transfer {
 
     var head = ResponseHead()
     private(set) var maximumResponseBytes = 0
+    /// Milliseconds that sent bytes may stay unacknowledged; 0 leaves it to the system.
+    var unacknowledgedLimit: Int { settings?.unacknowledgedMilliseconds ?? 0 }
 
     /// For whoever uses the slot.
     package var tag = 0
@@ -31,6 +38,8 @@ package final class Transfer {
     /// More issues than this are refused, and the transfer ends as `.abortedByCallback` with `wasReissueRefused`.
     package var maximumIssues = Int.max
     package internal(set) var wasReissueRefused = false
+    /// It needed a connection that its multi handle, which connects once, does not make; nil when it did not.
+    package internal(set) var needsConnection: NeedForConnection?
     /// How the last transfer ended; nil before and while in flight.
     package internal(set) var code: CurlCode?
 
@@ -56,8 +65,15 @@ package final class Transfer {
         maximumResponseBytes = settings.maximumResponseBytes
         headers = settings.headers
         headersInUse = nil
+        url = settings.url
+        urlInUse = settings.url
         bodyInUse = nil
+        bodySizeInUse = -1
+        logInUse = nil
     }
+
+    /// Replaces the address from the next request on, with another one of the same scheme.
+    package func setURL(_ url: EndpointURL) { self.url = url }
 
     /// Replaces the headers from the next request on, for example after the token was renewed.
     package func setHeaders(_ headers: HeaderList) { self.headers = headers }
@@ -104,6 +120,8 @@ package final class Transfer {
 
     /// From the start of the transfer to its end, waiting for a connection included; µs.
     package var totalMicroseconds: Int64 { easy.offset(CURLINFO_TOTAL_TIME_T) }
+    /// Bytes of request headers that were handed to the connection; 0 proves that the server has nothing of the request.
+    package var requestBytes: Int { easy.number(CURLINFO_REQUEST_SIZE) }
     /// Connections that were made for this transfer; 0 when it shared or reused one.
     package var newConnections: Int { easy.number(CURLINFO_NUM_CONNECTS) }
 
@@ -114,26 +132,38 @@ package final class Transfer {
 
 extension Transfer {
     /// Clears what the last transfer left, and points libcurl at the next body; then the handle may be added.
-    func prepare() throws(CurlError) -> UnsafeMutableRawPointer {
+    func prepare(for log: SocketLog) throws(CurlError) -> UnsafeMutableRawPointer {
         guard let settings else { throw CurlError(usage: "the transfer is not configured") }
         let raw = easy.raw
         head.reset()
         response.removeAll(keepingCapacity: true)
         issues = 0
         wasReissueRefused = false
+        needsConnection = nil
         code = nil
         errorBuffer[0] = 0
         if headers !== headersInUse {
             try easy.check(curl_shim_set_headers(raw, CURLOPT_HTTPHEADER, headers?.raw), "the headers")
             headersInUse = headers
         }
+        if let url, url !== urlInUse {
+            try easy.check(curl_shim_set_url(raw, url.raw), "the URL")
+            urlInUse = url
+        }
+        if log !== logInUse {
+            try easy.set(CURLOPT_CLOSESOCKETDATA, pointer: Unmanaged.passUnretained(log).toOpaque(), "the socket log")
+            logInUse = log
+        }
         if settings.method == .post {
             if bodyInUse != body.start {
                 try easy.check(curl_shim_set_pointer(raw, CURLOPT_POSTFIELDS, body.start), "the body")
                 bodyInUse = body.start
             }
-            let size = curl_shim_set_offset(raw, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count))
-            try easy.check(size, "the body's size")
+            if bodySizeInUse != body.count {
+                let size = curl_shim_set_offset(raw, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(body.count))
+                try easy.check(size, "the body's size")
+                bodySizeInUse = body.count
+            }
         }
         return raw
     }

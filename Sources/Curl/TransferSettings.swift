@@ -16,6 +16,17 @@ package struct TransferSettings {
     /// A transfer slower than this many bytes per second for `lowSpeedSeconds` is given up; 0 for no such limit.
     package var lowSpeedBytesPerSecond = 0
     package var lowSpeedSeconds = 0
+    /// How long bytes that were sent may stay without the other side's acknowledgement before the connection counts as
+    /// dead, ms; 0 leaves it to the system, which takes a quarter of an hour.
+    package var unacknowledgedMilliseconds = 0
+    /// After how many idle seconds a connection is probed, and how often from then on; the third probe without an answer
+    /// ends it.
+    package var keepAliveSeconds = 60
+    /// How long an address that was looked up is good for the multi handle's next connection, s; -1 for ever, for one that
+    /// connects once.
+    package var addressSeconds = 60
+    /// How long a connection may be idle and still be used again, s.
+    package var maximumIdleSeconds = 118
     /// nil follows the usual variables (`HTTPS_PROXY`, `NO_PROXY`), which costs a look at each transfer; `""` is none.
     package var proxy: String?
     package var userAgent = "todoke"

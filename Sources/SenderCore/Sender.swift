@@ -48,10 +48,8 @@ package enum Sender {
         let database = QueueDatabase(
             databaseSettings, reactor: reactor, events: events)
         let provider = try Provider(
-            reactor: reactor, events: events, endpoint: endpoint,
-            connections: try options.integer("connections", in: 1...32) ?? 2,
-            streams: try options.integer("streams", in: 1...1_000) ?? 100, options: transferOptions,
-            wallClock: wallClock)
+            reactor: reactor, events: events, endpoint: endpoint, slots: settings.slots,
+            limits: try connectionLimits(options), options: transferOptions, wallClock: wallClock)
         let tokens = try TokenFetcher(
             account: account, credential: 0, reactor: reactor, events: events, options: transferOptions,
             wallClock: wallClock)
@@ -115,6 +113,15 @@ package enum Sender {
     private static func metricsAddress(_ options: ParsedOptions) throws(Failure) -> ListenAddress? {
         guard let text = options.string("metrics-listen") else { return nil }
         return try ListenAddress(text, option: "metrics-listen", barePortHost: "127.0.0.1")
+    }
+
+    private static func connectionLimits(_ options: ParsedOptions) throws(Failure) -> ConnectionLimits {
+        var limits = ConnectionLimits()
+        limits.connections = try options.integer("connections", in: 1...32) ?? limits.connections
+        limits.streams = try options.integer("streams", in: 1...1_000) ?? limits.streams
+        if let age = try options.integer("connection-age", in: 1...86_400) { limits.age = Int64(age) * 1_000_000_000 }
+        limits.requests = try options.integer("connection-requests", in: 0...1_000_000_000) ?? limits.requests
+        return limits
     }
 
     private static func endpoint(_ options: ParsedOptions) throws(Failure) -> String {

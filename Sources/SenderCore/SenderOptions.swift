@@ -38,6 +38,12 @@ enum SenderOptions {
             Option(
                 "streams", "N", default: "100",
                 help: "Requests at a time on each connection, 1 to 1000; FCM allows 100."),
+            Option(
+                "connection-age", "SECONDS", default: "3600",
+                help: "How long a connection is used, a tenth more or less, before a new one takes over."),
+            Option(
+                "connection-requests", "N", default: "1000000",
+                help: "Requests after which a new connection takes over; 0 for any number."),
             Option("max-attempts", "N", default: "10", help: "Answers about a message after which it fails."),
             Option(
                 "retry-base", "SECONDS", default: "10",

@@ -4,9 +4,9 @@ import Testing
 
 @Suite struct RequestBodyTests {
     private func body(_ payload: String, _ digits: Range<Int>?, _ left: Int?) -> String {
-        String(
-            decoding: RequestBody.make(payload: Array(payload.utf8), ttlDigits: digits, secondsLeft: left),
-            as: UTF8.self)
+        var bytes: [UInt8] = []
+        RequestBody.make(payload: Array(payload.utf8), ttlDigits: digits, secondsLeft: left) { bytes += $0 }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     @Test func thePayloadIsPostedByteForByte() {

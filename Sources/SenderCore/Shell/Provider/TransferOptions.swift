@@ -6,6 +6,10 @@ struct TransferOptions {
     var connectTimeoutMilliseconds = 10_000
     /// For a whole request; FCM asks for at least 10 s.
     var timeoutMilliseconds = 20_000
+    /// Without a byte in either direction for so long, a request is given up.
+    var lowSpeedSeconds = 15
+    /// When nothing that was sent is acknowledged for so long, the connection is dead.
+    var unacknowledgedMilliseconds = 10_000
     /// `nil` follows libcurl's proxy variables, `""` is none: looking them up for every transfer costs time.
     var proxy: String?
     var userAgent = "todoke"
@@ -15,6 +19,10 @@ struct TransferOptions {
         settings.caFile = caFile
         settings.connectTimeoutMilliseconds = connectTimeoutMilliseconds
         settings.timeoutMilliseconds = timeoutMilliseconds
+        settings.lowSpeedBytesPerSecond = 1
+        settings.lowSpeedSeconds = lowSpeedSeconds
+        settings.unacknowledgedMilliseconds = unacknowledgedMilliseconds
+        settings.keepAliveSeconds = 30
         settings.proxy = proxy
         settings.userAgent = userAgent
         return settings

@@ -1,0 +1,188 @@
+import Curl
+import Delivery
+import Operations
+import Queue
+import Reactor
+
+/// Posts messages over a few HTTP/2 connections and tells the machine how each post ended.
+final class Provider {
+    /// What belongs to one of the machine's slots, whichever connection carries its request.
+    private struct Slot {
+        let transfer: Transfer
+        var project: String
+        /// How many answers the connection had given when the request was added.
+        var answersBefore = 0
+    }
+
+    private let pool: ConnectionPool
+    private var slots: [Slot?]
+    private let endpoint: String
+    private let options: TransferOptions
+    private let events: EventQueue
+    private let host: String
+    /// By credential.
+    private var headers: [Int: HeaderList] = [:]
+    private let noHeaders: HeaderList
+    private var urls: [String: EndpointURL] = [:]
+    private var reportedCapacity = -1
+    /// Unix seconds, for `Retry-After` dates and the skew of the provider's clock.
+    private let wallClock: () -> Int
+
+    init(
+        reactor: Reactor, events: EventQueue, endpoint: String, slots count: Int, limits: ConnectionLimits,
+        options: TransferOptions, wallClock: @escaping () -> Int
+    ) throws(CurlError) {
+        self.endpoint = endpoint
+        self.options = options
+        self.events = events
+        self.wallClock = wallClock
+        host = Self.host(of: endpoint)
+        pool = ConnectionPool(reactor: reactor, limits: limits)
+        slots = Array(repeating: nil, count: count)
+        noHeaders = try HeaderList([])
+        pool.finished = { [unowned self] connection, transfer, code in finished(connection, transfer, code) }
+    }
+
+    /// `host:port` of a URL, for messages to people.
+    static func host(of url: String) -> String {
+        let rest = url.split(separator: "/", omittingEmptySubsequences: true)
+        return rest.count > 1 ? String(rest[1]) : url
+    }
+
+    /// The access token that posts with this credential carry from now on.
+    func use(accessToken: String, credential: Int) throws(CurlError) {
+        headers[credential] = try HeaderList([
+            "Authorization: Bearer \(accessToken)", "Content-Type: application/json",
+        ])
+    }
+
+    func post(_ order: PostOrder) {
+        let now = Reactor.now
+        do {
+            guard let connection = try pool.connection(now: now) else {
+                // The machine posts within the capacity it was told of, so this is the odd one that crossed a change of it.
+                let failure = Failure(.unavailable, "no connection to \(host) has room", remedy: "raise --connections")
+                report(order.slot, .notIssued(failure, isConnectFault: false), issues: 0)
+                return
+            }
+            let transfer = try transfer(for: order)
+            RequestBody.write(
+                to: transfer, payload: order.message.payload, ttlDigits: order.message.ttlDigits,
+                secondsLeft: order.secondsLeft)
+            slots[order.slot]?.answersBefore = connection.answers
+            try connection.add(transfer, now: now)
+        } catch {
+            let failure = Failure(
+                .configuration, "libcurl cannot post: \(error)", remedy: "check --endpoint and --ca-file")
+            report(order.slot, .notIssued(failure, isConnectFault: true), issues: 0)
+        }
+    }
+
+    private func transfer(for order: PostOrder) throws(CurlError) -> Transfer {
+        let headers = headers[order.credential] ?? noHeaders
+        guard let slot = slots[order.slot] else {
+            let transfer = try Transfer()
+            transfer.tag = order.slot
+            // Where one request goes twice is for the machine to say.
+            transfer.maximumIssues = 1
+            var settings = try options.settings(url: url(project: order.projectID), headers: headers)
+            // How long connections are used is for the pool to say, which makes a new one where libcurl would ask again.
+            settings.maximumIdleSeconds = 86_400
+            settings.addressSeconds = -1
+            try transfer.configure(settings)
+            slots[order.slot] = Slot(transfer: transfer, project: order.projectID)
+            return transfer
+        }
+        // libcurl hears of it only where it is another list.
+        slot.transfer.setHeaders(headers)
+        if slot.project != order.projectID {
+            slot.transfer.setURL(try url(project: order.projectID))
+            slots[order.slot]?.project = order.projectID
+        }
+        return slot.transfer
+    }
+
+    private func url(project: String) throws(CurlError) -> EndpointURL {
+        if let known = urls[project] { return known }
+        let url = try EndpointURL("\(endpoint)/v1/projects/\(project)/messages:send")
+        urls[project] = url
+        return url
+    }
+
+    /// Starts what was posted, and tells the machine how much may be in flight from now on.
+    func turn(now: Int64) {
+        pool.turn(now: now)
+        let capacity = pool.capacity
+        guard capacity != reportedCapacity else { return }
+        reportedCapacity = capacity
+        events.append(.capacity(streams: capacity))
+    }
+
+    var deadline: Int64? { pool.deadline }
+
+    private func report(_ slot: Int, _ ending: TransferOutcome.Ending, issues: Int) {
+        events.append(.transferFinished(slot: slot, TransferOutcome(ending, issues: issues)))
+    }
+
+    private func finished(_ connection: ProviderConnection, _ transfer: Transfer, _ code: CurlCode) {
+        guard transfer.status >= 200 else {
+            report(transfer.tag, unanswered(connection, transfer, code), issues: transfer.issues)
+            return
+        }
+        // A final status counts even when the body after it was cut off.
+        pool.answered(connection, overHTTP2: transfer.httpVersion == .http2, now: Reactor.now)
+        if code != .ok && code != .http2Stream { pool.drain(connection) }
+        // The clock is not needed where the provider asks for nothing.
+        let now = transfer.status == 200 ? 0 : wallClock()
+        let answer =
+            transfer.status == 200
+            ? ProviderAnswer(status: 200, body: transfer.response)
+            : ProviderAnswer(
+                status: transfer.status, retryAfter: transfer.retryAfter, date: transfer.date, body: transfer.response)
+        var outcome = TransferOutcome(
+            .answered(Verdict.fcm(answer, now: now), httpStatus: transfer.status), issues: transfer.issues)
+        outcome.isHTTP1 = transfer.httpVersion == .http1
+        if transfer.status != 200 { outcome.clockSkewSeconds = ClockSkew.seconds(date: transfer.date, now: now) }
+        events.append(.transferFinished(slot: transfer.tag, outcome))
+    }
+
+    /// No status came: what is known about the request, and what that says about its connection.
+    private func unanswered(
+        _ connection: ProviderConnection, _ transfer: Transfer, _ code: CurlCode
+    ) -> TransferOutcome.Ending {
+        switch transfer.needsConnection {
+        case .beforeIssue:
+            pool.refusedAnother(connection)
+            return .notIssued(gone("takes no more requests on a connection"), isConnectFault: false)
+        case .refused:
+            pool.drain(connection)
+            return .notIssued(gone("refused a request before it processed it"), isConnectFault: false)
+        case .connectionDied:
+            pool.drain(connection)
+            return unknown(code: .receiveFailed)
+        case nil:
+            break
+        }
+        if transfer.issues == 0 {
+            let isFault = pool.failed(connection, now: Reactor.now)
+            let fault = TransportFault.connectFault(code, host: host, detail: transfer.errorText)
+            return .notIssued(fault ?? gone("cannot be reached: \(code)"), isConnectFault: isFault && fault != nil)
+        }
+        if transfer.requestBytes == 0 {
+            pool.drain(connection)
+            return .notIssued(gone("ended a connection before a request was sent"), isConnectFault: false)
+        }
+        // One stream was reset, or was too slow where others were answered meanwhile: the connection is fine.
+        let isOnlySlow = code == .timedOut && slots[transfer.tag]?.answersBefore != connection.answers
+        if code != .http2Stream && !isOnlySlow { pool.drain(connection) }
+        return unknown(code: code)
+    }
+
+    private func unknown(code: CurlCode) -> TransferOutcome.Ending {
+        .unknown(reason: "No answer after the request was issued (libcurl \(code.rawValue), \(code)).")
+    }
+
+    private func gone(_ what: String) -> Failure {
+        Failure(.unavailable, "\(host) \(what)", remedy: "check the network and proxies on the way")
+    }
+}

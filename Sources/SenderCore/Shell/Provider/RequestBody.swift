@@ -1,0 +1,39 @@
+import Curl
+import Queue
+
+/// The body of `messages:send`: the queued message, byte for byte, inside its envelope.
+enum RequestBody {
+    /// Puts the envelope and the payload into the transfer's body; when the message expires, the android ttl's digits become
+    /// the seconds that are left, and never more than were queued.
+    static func write(to transfer: Transfer, payload: [UInt8], ttlDigits: Range<Int>?, secondsLeft: Int?) {
+        transfer.removeBody()
+        make(payload: payload, ttlDigits: ttlDigits, secondsLeft: secondsLeft) { transfer.appendBody($0) }
+    }
+
+    /// Calls `append` with the body's pieces in order.
+    static func make(
+        payload: [UInt8], ttlDigits: Range<Int>?, secondsLeft: Int?, append: (UnsafeRawBufferPointer) -> Void
+    ) {
+        append(prefix.bytes)
+        payload.withUnsafeBytes { bytes in
+            guard let digits = ttlDigits, let secondsLeft, digits.upperBound <= bytes.count, digits.lowerBound >= 0 else {
+                append(bytes)
+                return
+            }
+            append(UnsafeRawBufferPointer(rebasing: bytes[..<digits.lowerBound]))
+            let queued = Int(String(decoding: bytes[digits], as: UTF8.self)) ?? .max
+            var left = String(max(0, min(queued, secondsLeft)))
+            left.withUTF8 { append(UnsafeRawBufferPointer($0)) }
+            append(UnsafeRawBufferPointer(rebasing: bytes[digits.upperBound...]))
+        }
+        append(suffix.bytes)
+    }
+
+    private static let prefix: StaticString = #"{"message":"#
+    private static let suffix: StaticString = "}"
+}
+
+extension StaticString {
+    /// Its bytes, which stay where they are for the life of the process.
+    fileprivate var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: utf8Start, count: utf8CodeUnitCount) }
+}
