@@ -7,7 +7,19 @@ package final class EndpointURL {
     package let host: String
 
     /// Refuses what is no URL, what would send a bearer token in clear text over a network, and passwords in the URL.
-    package init(_ text: String) throws(CurlError) {
+    package convenience init(_ text: String) throws(CurlError) { try self.init(text, clearTextHosts: []) }
+
+    /// The same, for `http` and `https`, where the host is Google's metadata server, which the machine itself answers.
+    package convenience init(metadataServer text: String) throws(CurlError) {
+        try self.init(text, clearTextHosts: Self.metadataHosts)
+    }
+
+    /// The names and link-local addresses of Google's metadata server.
+    private static let metadataHosts: Set<String> = [
+        "metadata.google.internal", "metadata.google.internal.", "169.254.169.254", "[fd20:ce::254]",
+    ]
+
+    private init(_ text: String, clearTextHosts: Set<String>) throws(CurlError) {
         guard let raw = curl_url() else { throw CurlError(.outOfMemory, "out of memory") }
         guard !text.utf8.contains(0), curl_url_set(raw, CURLUPART_URL, text, 0) == CURLUE_OK,
             let scheme = Self.part(raw, CURLUPART_SCHEME), let host = Self.part(raw, CURLUPART_HOST)
@@ -15,7 +27,10 @@ package final class EndpointURL {
             curl_url_cleanup(raw)
             throw CurlError(.malformedURL, "the endpoint is not a URL such as https://host:port")
         }
-        guard scheme == "https" || (scheme == "http" && Self.isLoopback(host)) else {
+        guard
+            scheme == "https"
+                || (scheme == "http" && (Self.isLoopback(host) || clearTextHosts.contains(host.lowercased())))
+        else {
             curl_url_cleanup(raw)
             throw CurlError(.unsupportedProtocol, "the endpoint has to be https (http only to this machine itself)")
         }

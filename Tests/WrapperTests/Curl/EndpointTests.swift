@@ -18,6 +18,24 @@ struct EndpointTests {
         #expect(!error.description.contains("hunter2"))
     }
 
+    @Test(arguments: [
+        "http://metadata.google.internal/computeMetadata/v1/", "http://169.254.169.254:80/", "http://[fd20:ce::254]/",
+        "http://127.0.0.1:8080/", "http://METADATA.google.internal./",
+    ])
+    func theMetadataServerIsAskedInClearText(url: String) throws { _ = try EndpointURL(metadataServer: url) }
+
+    @Test(arguments: [
+        "http://169.254.169.253/", "http://metadata/", "http://metadata.google.internal.example.com/",
+        "http://10.0.0.1/", "http://user@169.254.169.254/", "http://[fd20:ce::255]/",
+    ])
+    func nothingElseIsAskedInClearText(url: String) {
+        #expect(throws: CurlError.self) { try EndpointURL(metadataServer: url) }
+    }
+
+    @Test func theMetadataServerIsNoEndpointForPosts() {
+        #expect(throws: CurlError.self) { try EndpointURL("http://169.254.169.254/") }
+    }
+
     @Test func headersAreWholeLinesAndSecret() throws {
         for line in ["no colon", "Two: lines\r\nHost: evil", "Nul: \0"] {
             #expect(throws: CurlError.self) { try HeaderList(["Good: one", line]) }
