@@ -8,9 +8,9 @@ enum EmulatorOptions {
             a local endpoint that answers like FCM v1 and Google's token endpoint.
 
             Serves HTTP/2 and HTTP/1.1 over TLS and writes into the directory what a client needs: ca.pem, service-account.json, \
-            endpoint
-            (its URL; written last, so that its appearance means ready), and accepted.ndjson: one line per accepted \
-            message,
+            authorized_user.json,
+            endpoint (its URL; written last, so that its appearance means ready), and accepted.ndjson: one line per \
+            accepted message,
             {"time":…,"project":…,"message":…}, appended before the answer is sent. Tokens and FIDs that begin with \
             "unregistered-"
             are answered 404 UNREGISTERED. --scenario makes it misbehave by rules; the fault flags are rules too, and \

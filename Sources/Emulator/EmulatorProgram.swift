@@ -25,9 +25,12 @@ package enum EmulatorProgram {
         do {
             let directory = try EmulatorDirectory(settings.directory)
             let serviceAccount = try ServiceAccount(project: settings.projects[0])
-            let server = try EmulatorServer(settings: settings, directory: directory, serviceAccount: serviceAccount)
+            let user = AuthorizedUser(project: settings.projects[0])
+            let server = try EmulatorServer(
+                settings: settings, directory: directory, serviceAccount: serviceAccount, user: user)
             try directory.write(
                 "service-account.json", serviceAccount.json(endpoint: server.endpoint), isSecret: true)
+            try directory.write("authorized_user.json", user.json(endpoint: server.endpoint), isSecret: true)
             try directory.write("endpoint", [UInt8]("\(server.endpoint)\n".utf8))
             if !settings.isQuiet {
                 StandardStream.output.writeLine(

@@ -9,11 +9,13 @@ import Testing
     static let now = 1_800_000_000
 
     let account: ServiceAccount
+    let user: AuthorizedUser
     let endpoint: TokenEndpoint
 
     init() throws {
         account = try ServiceAccount(project: "demo-project")
-        endpoint = TokenEndpoint(account: account, audience: "https://127.0.0.1:1/token", lifetime: 120)
+        user = AuthorizedUser(project: "demo-project")
+        endpoint = TokenEndpoint(account: account, user: user, audience: "https://127.0.0.1:1/token", lifetime: 120)
     }
 
     /// One way to ask for a token.
@@ -117,6 +119,33 @@ import Testing
         #expect(status == 400)
         #expect(answer["error"] as? String == error)
         #expect(answer["error_description"] as? String == description)
+    }
+
+    @Test func aRefreshTokenIsChangedForAnAccessToken() throws {
+        let file = try #require(
+            JSONSerialization.jsonObject(with: Data(user.json(endpoint: "https://127.0.0.1:1"))) as? [String: String])
+        #expect(file["type"] == "authorized_user" && file["token_uri"] == endpoint.audience)
+        let fields = ["client_id", "client_secret", "refresh_token"].map { "\($0)=\(file[$0] ?? "")" }
+        let (status, answer) = try ask("grant_type=refresh_token&\(fields.joined(separator: "&"))")
+        #expect(status == 200)
+        #expect((answer["access_token"] as? String)?.hasPrefix("ya29.") == true)
+        #expect(answer["expires_in"] as? Int == 120)
+    }
+
+    @Test(arguments: [
+        ("client_id", nil, 400, "invalid_request"), ("client_id", "x", 401, "invalid_client"),
+        ("client_secret", nil, 401, "invalid_client"), ("client_secret", "x", 401, "invalid_client"),
+        ("refresh_token", nil, 400, "invalid_request"), ("refresh_token", "x", 400, "invalid_grant"),
+    ])
+    func aBadRefreshIsRefused(name: String, value: String?, status: Int, error: String) throws {
+        var fields = [
+            "client_id": user.clientID, "client_secret": user.clientSecret, "refresh_token": user.refreshToken,
+        ]
+        fields[name] = value
+        let form = fields.map { "\($0.key)=\($0.value)" }.joined(separator: "&")
+        let (got, answer) = try ask("grant_type=refresh_token&\(form)")
+        #expect(got == status)
+        #expect(answer["error"] as? String == error)
     }
 
     private func ask(_ body: String) throws -> (Int, [String: Any]) {

@@ -21,9 +21,9 @@ final class ControlAPI {
     /// Answers now, or later when the request is one to `/wait`.
     func handle(_ request: HTTP1Request) {
         do throws(ControlError) {
-            if let response = try answer(request) { request.respond(response) }
+            if let response = try answer(request) { request.respond(markMetadata(response, of: request)) }
         } catch {
-            request.respond(error.response)
+            request.respond(markMetadata(error.response, of: request))
         }
     }
 
@@ -52,6 +52,7 @@ final class ControlAPI {
         let clock = WallClock(now: Reactor.now, time: .now)
         if let response = try answerScenario(request, method, query.path) { return response }
         switch query.path {
+        case Self.metadataTokenPath: return try answerMetadata(request)
         case "/stats":
             return HTTP1Response(
                 json: inspector.stats(clock, more: [("quota_left", quotaLeft(clock)), ("rules", rules)]))

@@ -56,6 +56,11 @@ struct ControlRoute: Sendable {
             ControlRoute(
                 method: "DELETE", path: "/targets/PATTERN", help: "Takes that pattern out.",
                 example: "-X DELETE '{}/targets/dead-*'"),
+            ControlRoute(
+                method: "GET", path: ControlAPI.metadataTokenPath,
+                help:
+                    "An access token, as the metadata server of Google's cloud gives it: GCE_METADATA_HOST=HOST:PORT.",
+                example: "-H 'Metadata-Flavor: Google' {}\(ControlAPI.metadataTokenPath)"),
         ]
         + ScenarioFile.Part.allCases.flatMap { part in
             [

@@ -159,6 +159,18 @@ final class EmulatedService {
         answer(exchange, head, after: plan.latency, applied.drip)
     }
 
+    /// The body of the metadata server's answer: the scenario's `token` counts for it, its rules do not.
+    func metadataToken() -> [UInt8] {
+        readClocks()
+        var body: [UInt8] = []
+        tokenEndpoint.answerMachine(state.scenario.token, tokens: &tokens, now: now, into: &body)
+        // No connection of the emulated service's own has this number.
+        inspector.record(
+            RequestRecord(
+                endpoint: .token, outcome: .accepted, status: 200, connectionID: -1, isHTTP2: false, time: now))
+        return body
+    }
+
     private func handleSend(_ exchange: some Exchange, _ project: ArraySlice<UInt8>) {
         let body = exchange.body
         var judgement = sending.judge(

@@ -35,7 +35,7 @@ final class EmulatorServer {
 
     /// Listens, and writes `ca.pem` and `control`; clients are served from `run` on.
     init(
-        settings: EmulatorSettings, directory: EmulatorDirectory, serviceAccount: ServiceAccount
+        settings: EmulatorSettings, directory: EmulatorDirectory, serviceAccount: ServiceAccount, user: AuthorizedUser
     ) throws {
         let authority = try CertificateAuthority(commonName: "fcm-emulator")
         gate = try Gate(host: settings.host, port: settings.port, authority: authority)
@@ -51,7 +51,7 @@ final class EmulatorServer {
         service = EmulatedService(
             settings: settings,
             tokenEndpoint: TokenEndpoint(
-                account: serviceAccount, audience: ServiceAccount.tokenURI(endpoint: endpoint),
+                account: serviceAccount, user: user, audience: ServiceAccount.tokenURI(endpoint: endpoint),
                 lifetime: settings.tokenLifetime),
             log: try settings.acceptedLog.map {
                 try AcceptedLog(directory: directory, projects: settings.projects, interval: $0)

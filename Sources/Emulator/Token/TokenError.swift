@@ -18,6 +18,11 @@ struct TokenError: Error, Equatable {
         error: "invalid_scope", description: "Invalid OAuth scope or ID token audience provided.")
 
     static let revoked = grant("Token has been expired or revoked.")
+    static let unknownClient = TokenError(error: "invalid_client", description: "The OAuth client was not found.")
+    static let badSecret = TokenError(error: "invalid_client", description: "Unauthorized")
+
+    /// RFC 6749 gives 401 to a client that it does not know.
+    var status: Int { error == "invalid_client" ? 401 : 400 }
 
     static func plain(_ error: String, _ description: String) -> TokenError {
         TokenError(error: error, description: description)

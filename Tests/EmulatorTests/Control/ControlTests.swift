@@ -29,6 +29,21 @@ import Testing
         #expect(emulator.stop() == 0)
     }
 
+    @Test func itGivesTokensLikeTheMetadataServer() throws {
+        let emulator = try EmulatorProcess()
+        let path = "/computeMetadata/v1/instance/service-accounts/default/token?scopes=x"
+        #expect(try emulator.ask(path).status == 403)
+        let answer = try emulator.ask(path, "--header", "Metadata-Flavor: Google", "--include")
+        #expect(answer.status == 200 && answer.body.contains("Metadata-Flavor: Google"))
+        let token = try #require(
+            emulator.ask(path, "--header", "Metadata-Flavor: Google").json["access_token"] as? String)
+        #expect(try emulator.send(Self.message, "Authorization: Bearer \(token)").status == 200)
+        #expect(try emulator.gauge("tokens.issued") == 2)
+        // Clients look at the root first.
+        #expect(
+            try emulator.ask("/", "--header", "Metadata-Flavor: Google", "--include").body.contains("Metadata-Flavor"))
+    }
+
     @Test func aRetryAfterAFinalAnswerIsAViolation() throws {
         let emulator = try EmulatorProcess()
         let authorization = try emulator.authorization()
