@@ -101,11 +101,13 @@ let package = Package(
         tests("OperationsTests", ["Operations"]),
         tests("WrapperTests", ["Postgres", "Curl", "Reactor", "Signing", "HTTP2", "HTTP1"]),
         tests("QueueTests", ["Queue", "Postgres", "Delivery", "Operations"]),
-        tests("SenderCoreTests", ["SenderCore", "Queue", "Curl", "Delivery", "Operations", "Reactor"]),
+        tests(
+            "SenderCoreTests",
+            ["SenderCore", "Queue", "Curl", "HTTP1", "Reactor", "Signing", "Delivery", "Operations"]),
         tests("ProducerCoreTests", ["ProducerCore", "Queue", "Delivery"]),
         tests("OperatorCoreTests", ["OperatorCore", "Operations", "Postgres", "Delivery"]),
         tests("EmulatorTests", ["Emulator", "Signing"]),
-        tests("EndToEndTests", ["Postgres"]),
+        tests("EndToEndTests", ["Postgres", "Signing"]),
     ] + fuzzing,
     swiftLanguageModes: [.v6]
 )

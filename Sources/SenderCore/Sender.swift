@@ -17,7 +17,7 @@ package enum Sender {
     package static func run(arguments: [String], environment: [String: String]) -> Int32 {
         Program.run(SenderOptions.table, arguments: arguments, environment: environment) { options in
             // Before libcurl makes a thread of its own, so that the signals reach the descriptor only.
-            SignalSource.block([SIGTERM, SIGINT])
+            SignalSource.block(SignalListener.signals)
             SignalSource.ignoreBrokenPipes()
             let end = try start(options, environment)
             if let failure = end.failure { throw failure }
@@ -28,11 +28,17 @@ package enum Sender {
     private static func start(
         _ options: ParsedOptions, _ environment: [String: String]
     ) throws -> (exit: ExitCode, failure: Failure?) {
-        let settings = try machineSettings(options)
+        let apps = try apps(options)
+        let plan = try CredentialPlan(
+            options: options.strings("credentials"), apps: apps, environment: environment, isFile: SmallFile.exists)
+        var settings = try machineSettings(options, apps: apps)
+        settings.apps = zip(apps, plan.credentialOfApp).map { MachineSettings.App(name: $0, credential: $1) }
         let log = try options.log()
         let caFile = options.string("ca-file")
-        if let caFile { try CredentialFile.checkAuthorities(path: caFile) }
-        let account = try CredentialFile.load(option: options.string("credentials"), environment: environment)
+        if let caFile { try AuthorityFile.check(path: caFile) }
+        var credentials: [Credential] = []
+        for source in plan.sources { credentials.append(try source.load()) }
+        let quotaProject = try QuotaProject.find(environment)
         let endpoint = try endpoint(options)
         let metricsAddress = try metricsAddress(options)
         let transferOptions = TransferOptions(
@@ -40,38 +46,60 @@ package enum Sender {
             proxy: TransferOptions.namesProxy(environment) ? nil : "", userAgent: "todoke/\(Version.current)")
         let reactor = try Reactor()
         let events = EventQueue()
-        let signals = try SignalListener([SIGTERM, SIGINT], reactor: reactor, events: events)
+        let signals = try SignalListener(reactor: reactor, events: events)
         defer { withExtendedLifetime(signals) {} }
         let server = try metricsAddress.map { address throws(Failure) in try MetricsServer(address, reactor: reactor) }
         try CurlLibrary.initialize()
         let databaseSettings = try databaseSettings(options, settings)
+        for case .metadataServer(let server) in credentials {
+            try MetadataProbe(
+                server: server, reactor: reactor, options: transferOptions, isInterrupted: { !events.isEmpty }
+            ).run()
+        }
         let database = QueueDatabase(
             databaseSettings, reactor: reactor, events: events)
         let provider = try Provider(
             reactor: reactor, events: events, endpoint: endpoint, slots: settings.slots,
             limits: try connectionLimits(options), options: transferOptions, wallClock: wallClock)
-        let tokens = try TokenFetcher(
-            account: account, credential: 0, reactor: reactor, events: events, options: transferOptions,
-            wallClock: wallClock)
+        var tokens: [TokenFetcher] = []
+        for (index, credential) in credentials.enumerated() {
+            tokens.append(
+                try TokenFetcher(
+                    credential: credential, index: index, quotaProject: quotaProject, reactor: reactor, events: events,
+                    options: transferOptions, wallClock: wallClock))
+        }
         var generator = SystemRandomNumberGenerator()
         let machine = SenderMachine(settings: settings, seed: generator.next(), now: Reactor.now)
         log.info("started", ["apps": settings.apps.map(\.name).joined(separator: ","), "version": Version.current])
+        for (source, credential) in zip(plan.sources, credentials) {
+            log.info("credentials", ["source": source.description, "for": credential.name])
+        }
         if let server { log.info("serving metrics", ["url": "\(server.url)/metrics"]) }
+        signals.reload = CredentialReload(sources: plan.sources, tokens: tokens, log: log).run
         let loop = SenderLoop(
-            reactor: reactor, events: events, database: database, provider: provider, tokens: [tokens], log: log,
+            reactor: reactor, events: events, database: database, provider: provider, tokens: tokens, log: log,
             machine: machine, server: server,
             health: SenderHealth(settings: settings, statementTimeout: databaseSettings.statementTimeout))
         return try loop.run()
     }
 
-    private static func machineSettings(_ options: ParsedOptions) throws(Failure) -> MachineSettings {
+    private static func apps(_ options: ParsedOptions) throws(Failure) -> [String] {
         let apps = options.strings("app")
         guard !apps.isEmpty else {
             throw Failure(.usage, "--app is missing", remedy: "name at least one app; see todoke-sender --help")
         }
+        guard !apps.contains("") else {
+            throw Failure(.usage, "--app is empty", remedy: "name an app of todoke.apps")
+        }
         guard Set(apps).count == apps.count else {
             throw Failure(.usage, "an app is named twice in --app", remedy: "name each app once")
         }
+        return apps
+    }
+
+    private static func machineSettings(
+        _ options: ParsedOptions, apps: [String]
+    ) throws(Failure) -> MachineSettings {
         var settings = MachineSettings(apps: apps)
         let streams = try options.integer("streams", in: 1...1_000) ?? 100
         settings.slots = (try options.integer("connections", in: 1...32) ?? 2) * streams

@@ -9,9 +9,10 @@ enum SenderOptions {
         options: [
             Option("app", "NAME", repeatable: true, help: "An app of todoke.apps to send for."),
             Option(
-                "credentials", "FILE",
+                "credentials", "[APP=]FILE", repeatable: true,
                 help:
-                    "A Google service account's key file. Without it: the file that GOOGLE_APPLICATION_CREDENTIALS names."
+                    "Key file of a service account or a user, for all apps or for one. Without it: "
+                    + "GOOGLE_APPLICATION_CREDENTIALS, gcloud's own file, the metadata server. SIGHUP has files read again."
             ),
             .databaseURL,
             Option(

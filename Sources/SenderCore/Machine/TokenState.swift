@@ -32,7 +32,10 @@ struct TokenState: Sendable {
     }
 
     /// The credentials are others: the old token goes on until there is a new one, which is asked for at once.
+    ///
+    /// What was asked with the old ones has no answer any more.
     mutating func replaced(now: Int64) {
+        isAskedFor = false
         failures = 0
         refreshAt = now
     }

@@ -32,7 +32,9 @@ final class SenderLoop {
         self.machine = machine
         metrics = SenderMetrics(settings: machine.settings, now: Reactor.now)
         for (index, fetcher) in tokens.enumerated() {
-            fetcher.received = { (token) throws(CurlError) in try provider.use(accessToken: token, credential: index) }
+            fetcher.received = { (token, quotaProject) throws(CurlError) in
+                try provider.use(accessToken: token, quotaProject: quotaProject, credential: index)
+            }
         }
         server?.answer = { [unowned self] page in answer(page) }
     }

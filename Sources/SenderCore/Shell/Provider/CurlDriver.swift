@@ -39,6 +39,13 @@ final class CurlDriver {
         afterwards()
     }
 
+    /// Gives a request up; its connection may end with it.
+    func cancel(_ transfer: Transfer) {
+        guard transfer.isInFlight else { return }
+        multi.remove(transfer)
+        applySocketChanges()
+    }
+
     /// Cancels what is in flight and closes the connections.
     func close() {
         multi.close()

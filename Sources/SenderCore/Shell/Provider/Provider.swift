@@ -50,10 +50,12 @@ final class Provider {
     }
 
     /// The access token that posts with this credential carry from now on.
-    func use(accessToken: String, credential: Int) throws(CurlError) {
-        headers[credential] = try HeaderList([
-            "Authorization: Bearer \(accessToken)", "Content-Type: application/json",
-        ])
+    ///
+    /// - Parameter quotaProject: whom the requests are charged to, where it is not the project that they are for.
+    func use(accessToken: String, quotaProject: String?, credential: Int) throws(CurlError) {
+        var lines = ["Authorization: Bearer \(accessToken)", "Content-Type: application/json"]
+        if let quotaProject { lines.append("x-goog-user-project: \(quotaProject)") }
+        headers[credential] = try HeaderList(lines)
     }
 
     func post(_ order: PostOrder) {
