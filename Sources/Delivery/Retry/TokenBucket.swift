@@ -48,13 +48,23 @@ package struct TokenBucket: Sendable {
         tokens = 0
     }
 
+    /// Empties the bucket and lets nothing in before `until`.
+    package mutating func hold(until: Int64) {
+        tokens = 0
+        updated = max(updated, until)
+    }
+
     /// Nanoseconds until the next whole token; nil when none will come because the rate is 0.
-    package mutating func nanosecondsUntilNext(now: Int64) -> Int64? {
+    package mutating func nanosecondsUntilNext(now: Int64) -> Int64? { nanosecondsUntil(1, now: now) }
+
+    /// Nanoseconds until there are `count` whole tokens; nil when there never are: the rate is 0 or the burst is less.
+    package mutating func nanosecondsUntil(_ count: Int, now: Int64) -> Int64? {
         refill(now: now)
-        if tokens >= 1 { return 0 }
-        guard rate > 0 else { return nil }
-        // Rounded up, so that the token is there when the time has passed.
-        let wait = ((1 - tokens) / rate * 1e9).rounded(.up) + 1
+        let missing = Double(count) - tokens
+        if missing <= 0 { return 0 }
+        guard rate > 0, Double(count) <= burst else { return nil }
+        // Rounded up, so that the tokens are there when the time has passed; a bucket that is held fills later.
+        let wait = (missing / rate * 1e9).rounded(.up) + 1 + Double(max(0, updated - now))
         return wait < 9e18 ? Int64(wait) : Int64.max
     }
 
