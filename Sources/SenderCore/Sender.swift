@@ -109,6 +109,8 @@ package enum Sender {
         settings.drains = options.isSet("drain")
         settings.maximumAttempts = try options.integer("max-attempts", in: 1...1_000) ?? 10
         settings.retry = RetryPolicy(base: try options.integer("retry-base", in: 0...3_600) ?? 10)
+        settings.maximumAge = Int64(try options.integer("max-age", in: 1...31_536_000) ?? 86_400) * 1_000_000_000
+        settings.ramp = Int64(try options.integer("ramp", in: 0...86_400) ?? 60) * 1_000_000_000
         settings.pollInterval = Int64(try options.integer("poll-interval", in: 10...60_000) ?? 1_000) * 1_000_000
         settings.startupTimeout = Int64(try options.integer("startup-timeout", in: 1...3_600) ?? 30) * 1_000_000_000
         settings.stopTimeout = Int64(try options.integer("stop-timeout", in: 1...3_600) ?? 30) * 1_000_000_000

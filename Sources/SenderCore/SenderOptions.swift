@@ -50,6 +50,12 @@ enum SenderOptions {
                 "retry-base", "SECONDS", default: "10",
                 help: "The shortest wait before a retry; the longest doubles with each, up to an hour."),
             Option(
+                "max-age", "SECONDS", default: "86400",
+                help: "A message is not tried again once this long has passed since it was first due."),
+            Option(
+                "ramp", "SECONDS", default: "60",
+                help: "How long the rate takes from cold to the app's messages per second; 0 for at once."),
+            Option(
                 "poll-interval", "MILLISECONDS", default: "1000", help: "How often to look for due messages when idle."),
             Option(
                 "startup-timeout", "SECONDS", default: "30",

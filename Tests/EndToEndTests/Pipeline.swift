@@ -89,7 +89,7 @@ final class Pipeline {
     func sender(_ arguments: [String] = ["--drain"], environment: [String: String] = [:]) throws -> RunningProgram {
         var options = [
             "--app": app, "--credentials": credentials, "--endpoint": endpoint, "--ca-file": certificate,
-            "--database-url": databaseURL,
+            "--database-url": databaseURL, "--ramp": "0",
         ]
         // What the test gives replaces what would be given.
         for argument in arguments { options[argument] = nil }

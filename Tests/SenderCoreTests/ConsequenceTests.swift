@@ -69,7 +69,8 @@ import Testing
         }
         #expect((harness.machine.duplicateRisk > 0) == told.isDuplicateRisk)
         let app = harness.machine.apps[0]
-        #expect((app.breaker.fault != nil) == (told.app == .breakerOpens))
+        let opens = told.app == .breakerOpens || told.app == .breakerOpensUnlessOthersSucceed
+        #expect((app.breaker.fault != nil) == opens)
         if case .waits(let seconds) = told.app, seconds > 0 {
             #expect(app.holdUntil == harness.now + Int64(seconds) * MachineHarness.second)
         } else {

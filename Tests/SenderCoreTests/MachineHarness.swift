@@ -20,6 +20,7 @@ struct MachineHarness {
         settings.prefetch = 16
         settings.drains = true
         settings.retry = RetryPolicy(base: 10)
+        settings.ramp = 0
         change(&settings)
         machine = SenderMachine(settings: settings, seed: 1, now: now)
     }
@@ -40,6 +41,39 @@ struct MachineHarness {
         return actions
     }
 
+    /// A database and an access token, and work at these priorities of the first app.
+    mutating func start(priorities: [Int], perSecond: Int = 1_000, liveSenders: Int = 1) {
+        hear(.databaseReady, .tokenReady(credential: 0, lifetime: 3_600 * Self.second))
+        hear(Self.work(due: priorities.map(Self.place), perSecond: perSecond, liveSenders: liveSenders))
+    }
+
+    static func place(_ priority: Int) -> Work.Due { Work.Due(app: 1, priority: priority, day: day) }
+
+    /// Answers a claim with so many messages, the first with this id.
+    mutating func answer(_ claim: Claim, _ count: Int, from first: Int = 1, isAtMostOnce: Bool = false) {
+        let messages = (0..<count).map {
+            ClaimedMessage(
+                key: MessageKey(id: first + $0, day: Self.day, claimNumber: 1), app: claim.app, attempts: 0,
+                expiresInMilliseconds: nil, isAtMostOnce: isAtMostOnce, ttlDigits: nil, payload: [])
+        }
+        hear(.claimed(claim, Claim.Answer(messages: messages, taken: count), askedAt: now))
+    }
+
+    mutating func finish(_ slot: Int, _ kind: VerdictClass, status: Int, code: String = "", retryAfter: Int? = nil) {
+        hear(.transferFinished(slot: slot, Self.answered(kind, status: status, code: code, retryAfter: retryAfter)))
+    }
+
+    /// Says that everything that was to be recorded is.
+    mutating func recordAll() -> [SenderAction] {
+        var all: [SenderAction] = []
+        while true {
+            let taken = take()
+            all += taken
+            if taken.records.isEmpty { return all }
+            for record in taken.records { hear(.recorded(matched: record.results.count)) }
+        }
+    }
+
     /// Up to the point where `count` messages are claimed and posted as far as streams allow.
     mutating func start(messages count: Int, isAtMostOnce: Bool = false, expiresIn: Int? = nil, attempts: Int = 0) {
         hear(.databaseReady, .tokenReady(credential: 0, lifetime: 3_600 * Self.second))
@@ -56,14 +90,15 @@ struct MachineHarness {
     }
 
     static func work(
-        _ apps: [String] = ["recipes"], isPaused: Bool = false, due: [Work.Due] = []
+        _ apps: [String] = ["recipes"], isPaused: Bool = false, due: [Work.Due] = [], next: Int? = nil,
+        perSecond: Int = 1_000, liveSenders: Int = 1
     ) -> SenderEvent {
         .work(
             apps: apps.enumerated().map {
                 Work.App(
                     id: $0.offset + 1, name: $0.element, projectID: "demo", isPaused: isPaused,
-                    messagesPerSecond: 1_000, liveSenders: 1)
-            }, due: due, nextInMilliseconds: nil)
+                    messagesPerSecond: perSecond, liveSenders: liveSenders)
+            }, due: due, nextInMilliseconds: next)
     }
 
     static func answered(
@@ -83,6 +118,9 @@ extension [SenderAction] {
     var records: [Record] { compactMap { if case .record(let record) = $0 { record } else { nil } } }
     var results: [MessageResult] { records.flatMap(\.results) }
     var claims: [Claim] { compactMap { if case .claim(let claim) = $0 { claim } else { nil } } }
+    var workQuestions: Int { count { if case .askWork = $0 { true } else { false } } }
+    var urgentQuestions: Int { count { if case .askUrgent = $0 { true } else { false } } }
+    var logLines: [LogEntry] { compactMap { if case .log(let entry) = $0 { entry } else { nil } } }
     var verifications: Int { count { if case .verify = $0 { true } else { false } } }
     var tokenRequests: Int { count { if case .refreshToken = $0 { true } else { false } } }
     var end: (exit: ExitCode, failure: Failure?)? {

@@ -68,6 +68,7 @@ struct SenderMachineSeamTests {
         var harness = MachineHarness()
         harness.hear(.databaseReady, .tokenReady(credential: 0, lifetime: 3_600 * MachineHarness.second))
         harness.hear(MachineHarness.work())
+        harness.pass(0.1)
         _ = harness.take()
         harness.hear(.woken(app: "recipes"))
         let actions = harness.take()

@@ -27,6 +27,10 @@ package struct RetryPolicy: Sendable {
         return asked + own.lowerBound / 10...asked + own.upperBound / 10
     }
 
+    /// Milliseconds to wait where the credentials of another service are refused, 15 to 30 minutes by default: a person
+    /// has to put that right, and until then every try is a wasted request.
+    package var platformRange: ClosedRange<Int> { base * 90_000...base * 180_000 }
+
     /// A random one of `range(attempt:wait:)`.
     package func delay(attempt: Int, wait: Int? = nil, using generator: inout some RandomNumberGenerator) -> Int {
         Int.random(in: range(attempt: attempt, wait: wait), using: &generator)

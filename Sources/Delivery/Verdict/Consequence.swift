@@ -12,6 +12,8 @@ package struct Consequence: Equatable, Sendable {
         case waits(seconds: Int)
         /// The breaker opens: nothing is posted for 1 s, then one message as a probe; 2 s, 4 s … 60 s while that fails.
         case breakerOpens
+        /// Other messages are posted as before; where no others succeed, the breaker opens.
+        case breakerOpensUnlessOthersSucceed
     }
 
     package var state: State
@@ -53,6 +55,9 @@ package struct Consequence: Equatable, Sendable {
                 isDuplicateRisk = true
                 delay = retry.range(attempt: 1)
             }
+        case .authConfig where verdict.isOfOnePlatform:
+            app = .breakerOpensUnlessOthersSucceed
+            delay = retry.platformRange
         case .authConfig:
             app = .breakerOpens
             if verdict.asksForNewCredentials {

@@ -38,6 +38,13 @@ package struct Verdict: Equatable, Sendable {
     /// What in the answer decided.
     package var evidence: Evidence
 
+    /// Whether it is about the credentials of another service, kept in the provider's console: an APNs key that Firebase
+    /// does not have says nothing about messages for Android devices of the same app.
+    package var isOfOnePlatform: Bool {
+        kind == .authConfig
+            && (evidence == .apnsError || code == "THIRD_PARTY_AUTH_ERROR" || code == "APNS_AUTH_ERROR")
+    }
+
     package init(
         _ kind: VerdictClass, code: String, hint: String? = nil, retryAfterSeconds: Int? = nil,
         evidence: Evidence = .httpStatus

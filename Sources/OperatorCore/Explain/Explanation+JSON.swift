@@ -29,6 +29,7 @@ extension Explanation {
         case .goesOn: add("app", .string("goes_on"))
         case .waits: add("app", .string("waits"))
         case .breakerOpens: add("app", .string("breaker_opens"))
+        case .breakerOpensUnlessOthersSucceed: add("app", .string("breaker_opens_unless_others_succeed"))
         }
         if let id = verdict.providerMessageID { add("provider_message_id", .string(id)) }
         return .object(members)

@@ -105,6 +105,8 @@ extension Explanation {
         case .breakerOpens:
             (consequence.needsNewCredentials ? "waits for a new token; if that is refused too, " : "")
                 + "its breaker opens: nothing is posted for 1 s, then one message as a probe; 2 s, 4 s … 60 s while it fails"
+        case .breakerOpensUnlessOthersSucceed:
+            "other messages go on; where none succeeds for a minute, its breaker opens"
         }
     }
 }

@@ -56,7 +56,7 @@ extension SenderMachine {
     /// A database or provider that refuses ends a drain and a sender that never worked; one that worked goes on trying.
     mutating func checkStartAndStop(now: Int64) {
         if let deadline = stopDeadline {
-            if held == 0 && results.isEmpty && workAskedFor.isDisjoint(with: [.claim]) {
+            if held == 0 && results.isEmpty && workAskedFor.isDisjoint(with: [.claim, .urgent]) {
                 finish(stopFailure?.exit ?? .ok, failure: stopFailure)
             } else if now >= deadline || (stopFailure != nil && inFlight == 0 && !canRecord) {
                 finish(stopFailure?.exit ?? .temporary, failure: stopFailure ?? interrupted)
@@ -94,9 +94,12 @@ extension SenderMachine {
             || due.contains { due in apps.contains { $0.info?.id == due.app && $0.breaker.fault == nil } }
     }
 
+    /// The machine looks around at least this often.
+    private static var longestWait: Int64 { 10_000_000_000 }
+
     /// When the machine wants to be asked again if nothing happens before.
     package func nextDeadline(now: Int64) -> Int64 {
-        var deadline = now + settings.pollInterval
+        var deadline = now + Self.longestWait
         func consider(_ time: Int64?) {
             if let time, time > now { deadline = min(deadline, time) }
         }
@@ -104,6 +107,7 @@ extension SenderMachine {
         for token in tokens { consider(token.deadline) }
         if isDatabaseReady {
             consider(nextWorkAt)
+            if isBusy { consider(workAskedAt + Self.busyInterval) }
             consider(nextRescueAt)
             consider(nextHeartbeatAt)
             consider(nextHousekeepingAt)
@@ -116,13 +120,16 @@ extension SenderMachine {
         }
         for app in apps {
             consider(app.holdUntil)
+            if !app.ready.isEmpty { consider(app.ready.earliestLeaseEnds - settings.requestTimeout) }
             if case .open(let until, _, _) = app.breaker {
                 consider(until)
                 consider((hadSuccess ? app.openedAt : startedAt) + settings.startupTimeout)
             }
-            if !app.ready.isEmpty && slots.hasFree {
-                var bucket = app.bucket
-                consider(bucket.nanosecondsUntilNext(now: now).map { now + $0 })
+            if !app.ready.isEmpty && slots.inFlight < capacity {
+                // At most a thousand times a second: tokens that fill up meanwhile go together.
+                var rate = app.rate
+                let wait = rate.nanosecondsUntilNext(isUrgent: app.ready.hasUrgent, now: now)
+                consider(wait.map { $0 > Self.longestWait ? .max : now + max($0, 1_000_000) })
             }
         }
         return deadline

@@ -18,7 +18,7 @@ package struct MachineSettings: Sendable {
     /// Streams over all connections.
     package var slots = 200
     /// Rows claimed beyond the free streams.
-    package var prefetch = 500
+    package var prefetch = 1_500
     package var leaseSeconds = 60
     /// The longest a post may take; a row with less lease left is released, not posted.
     package var requestTimeout: Int64 = 20_000_000_000
@@ -29,6 +29,10 @@ package struct MachineSettings: Sendable {
     /// The longest a result waits for others before it is recorded.
     package var recordDelay: Int64 = 20_000_000
     package var recordBatch = 500
+    /// How long a cold app takes to its whole share of the rate; 0 for at once.
+    package var ramp: Int64 = 60_000_000_000
+    /// A message is not tried again once this long has passed since it was first due.
+    package var maximumAge: Int64 = 86_400_000_000_000
     package var maximumAttempts = RetryPolicy.maximumAttempts
     package var retry = RetryPolicy()
 

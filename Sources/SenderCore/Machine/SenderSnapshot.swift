@@ -40,10 +40,11 @@ extension SenderMachine {
     package func snapshot(now: Int64) -> SenderSnapshot {
         SenderSnapshot(
             apps: apps.map { app in
-                var bucket = app.bucket
+                var rate = app.rate
+                let level = rate.available(isUrgent: true, now: now)
                 return SenderSnapshot.App(
                     name: app.name, credential: app.credential, ready: app.ready.count, inFlight: app.inFlight,
-                    share: app.share, rate: bucket.rate, bucketLevel: bucket.available(now: now),
+                    share: Int(rate.share), rate: rate.level, bucketLevel: level,
                     holdSeconds: Double(max(0, app.holdUntil - now)) / 1e9, isPaused: app.info?.isPaused ?? false,
                     fault: app.breaker.fault)
             },

@@ -1,8 +1,9 @@
 /// The streams, and which message is on which.
 struct SlotTable: Sendable {
     struct Entry: Sendable {
-        var held: HeldMessage
+        let held: HeldMessage
         let app: Int
+        let postedAt: Int64
         /// Which access token the post carries.
         let tokenGeneration: Int
     }
@@ -28,8 +29,7 @@ struct SlotTable: Sendable {
 
     /// Takes the entry off its stream; `nil` when the stream was free.
     mutating func vacate(_ slot: Int) -> Entry? {
-        guard entries.indices.contains(slot), let entry = entries[slot] else { return nil }
-        entries[slot] = nil
+        guard entries.indices.contains(slot), let entry = entries[slot].take() else { return nil }
         free.append(slot)
         inFlight -= 1
         return entry

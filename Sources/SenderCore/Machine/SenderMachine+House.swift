@@ -1,0 +1,50 @@
+import Delivery
+import Operations
+import Queue
+
+/// What is done every few seconds, and knowing when a drain is over.
+extension SenderMachine {
+    /// Rescue, heartbeat, and the end of what expired while nobody could claim it.
+    mutating func keepHouse(now: Int64) {
+        if now >= nextRescueAt, knowsWork, !isStopping, !workAskedFor.contains(.rescue) {
+            // Twice in the life of a lease, at least once in ten seconds.
+            nextRescueAt = now + min(10, max(1, Int64(settings.leaseSeconds) / 2)) * 1_000_000_000
+            ask(.rescue, .rescue(apps: apps.compactMap { $0.info?.id }))
+        }
+        if now >= nextHeartbeatAt, !workAskedFor.contains(.heartbeat) {
+            nextHeartbeatAt = now + Int64(Work.heartbeatSeconds) * 1_000_000_000
+            ask(.heartbeat, .heartbeat(takeVitals(now: now)))
+        }
+        if now >= nextHousekeepingAt, knowsWork, !isStopping, !workAskedFor.contains(.housekeeping) {
+            nextHousekeepingAt = now + Housekeeping.interval
+            let still = apps.filter { $0.info?.isPaused == true || $0.breaker.fault != nil }.compactMap { $0.info?.id }
+            if !still.isEmpty { ask(.housekeeping, .keepHouse(apps: still)) }
+        }
+    }
+
+    mutating func rescued(_ count: Int, now: Int64) {
+        if count > 0 {
+            floors.forget(now: now)
+            nextWorkAt = now
+            log(.info, "rescued messages whose lease ran out", ["messages": "\(count)"])
+        }
+        if count == Rescue.limit { nextRescueAt = now }
+    }
+
+    /// Nothing due, nothing held, every result recorded: then only what others hold can keep a drain going.
+    var mayDrainNow: Bool {
+        settings.drains && !isStopping && knowsWork && due.isEmpty && held == 0 && results.isEmpty && !claimedSinceWork
+            && workAskedFor.isDisjoint(with: [.work, .claim, .urgent, .unfinished])
+    }
+
+    mutating func askWhetherDrained(now: Int64) {
+        guard mayDrainNow, now >= nextDrainCheckAt else { return }
+        let active = apps.compactMap { app in app.info.flatMap { $0.isPaused ? nil : $0.id } }
+        guard !active.isEmpty else {
+            finish(.ok, failure: nil)
+            return
+        }
+        nextDrainCheckAt = now + min(settings.pollInterval, 200_000_000)
+        ask(.unfinished, .askUnfinished(apps: active))
+    }
+}

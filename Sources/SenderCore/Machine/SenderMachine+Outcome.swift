@@ -1,0 +1,118 @@
+import Delivery
+import Operations
+import Queue
+
+/// Judging how posts ended.
+extension SenderMachine {
+    mutating func transferFinished(slot: Int, _ outcome: TransferOutcome, now: Int64) {
+        guard let entry = slots.vacate(slot) else { return }
+        apps[entry.app].inFlight -= 1
+        if outcome.issues > 1 { countDuplicateRisk(outcome.issues - 1) }
+        switch outcome.ending {
+        case .answered(let verdict, let httpStatus):
+            apps[entry.app].unansweredInARow = 0
+            answered(entry, verdict, httpStatus: httpStatus, skew: outcome.clockSkewSeconds, now: now)
+            if outcome.isHTTP1 { openBreaker(app: entry.app, Self.onlyHTTP1, postedAt: entry.postedAt, now: now) }
+        case .notIssued(let failure, let isConnectFault):
+            if isConnectFault { openBreaker(app: entry.app, failure, postedAt: entry.postedAt, now: now) }
+            requeue(entry, now: now)
+        case .unknown(let reason):
+            unknown(entry, reason: reason, now: now)
+        }
+    }
+
+    private static var onlyHTTP1: Failure {
+        Failure(
+            .configuration, "FCM's endpoint answers over HTTP/1.1 only",
+            remedy: "check --endpoint and the proxies on the way: they must let HTTP/2 through")
+    }
+
+    private mutating func answered(
+        _ entry: SlotTable.Entry, _ verdict: Verdict, httpStatus: Int, skew: Int?, now: Int64
+    ) {
+        if httpStatus < 500 { apps[entry.app].rate.answered() }
+        switch verdict.kind {
+        case .sent:
+            sentSinceVitals += 1
+            judged(entry, now: now)
+            results.append(
+                MessageResult(
+                    key: entry.held.message.key, next: .sent, httpStatus: httpStatus,
+                    providerMessageID: verdict.providerMessageID),
+                now: now)
+        case .authConfig where verdict.isOfOnePlatform:
+            refusedForPlatform(entry, verdict, httpStatus: httpStatus, now: now)
+        case .authConfig:
+            refused(entry, verdict, httpStatus: httpStatus, skew: skew, now: now)
+        case .tokenInvalid, .permanent, .payload:
+            judged(entry, now: now)
+            append(.failed, entry, verdict, httpStatus: httpStatus, now: now)
+        case .retry, .retryAfter, .unknown:
+            slowDown(entry, verdict, httpStatus: httpStatus, now: now)
+            retry(entry, verdict, httpStatus: httpStatus, now: now)
+        }
+    }
+
+    /// The provider works for this app.
+    private mutating func judged(_ entry: SlotTable.Entry, now: Int64) {
+        hadSuccess = true
+        apps[entry.app].judgedAt = now
+        apps[entry.app].breaker.close()
+    }
+
+    mutating func append(
+        _ next: MessageResult.Next, _ entry: SlotTable.Entry, _ verdict: Verdict, httpStatus: Int, now: Int64
+    ) {
+        results.append(
+            MessageResult(
+                key: entry.held.message.key, next: next, httpStatus: httpStatus, errorCode: verdict.code,
+                outcome: verdict.kind.rawValue, detail: verdict.hint), now: now)
+    }
+
+    /// Nobody knows whether the request was processed: resent at once, once; then it goes back and waits its turn.
+    private mutating func unknown(_ entry: SlotTable.Entry, reason: String, now: Int64) {
+        var held = entry.held
+        if held.message.isAtMostOnce {
+            results.append(
+                MessageResult(
+                    key: held.message.key, next: .failed, errorCode: "OUTCOME_UNKNOWN", outcome: "unknown",
+                    detail: reason),
+                now: now)
+            return
+        }
+        countDuplicateRisk(1)
+        held.unknownOutcomes += 1
+        apps[entry.app].unansweredInARow += 1
+        // One lost connection takes the answers of all its streams with it; more than that is an outage.
+        if apps[entry.app].unansweredInARow > max(20, 2 * settings.slots) {
+            apps[entry.app].unansweredInARow = 0
+            let fault = Failure(
+                .unavailable, "FCM takes requests and breaks the connection before it answers: \(reason)",
+                remedy: "check the network and proxies on the way")
+            openBreaker(app: entry.app, fault, postedAt: entry.postedAt, now: now)
+        }
+        if held.unknownOutcomes == 1 && !isStopping && apps[entry.app].breaker.allowance(now: now) > 0 {
+            putBack(held, app: entry.app, now: now)
+            return
+        }
+        let delay = settings.retry.delay(attempt: 1, using: &random)
+        let isTooOld = isTooOld(entry, after: delay, now: now)
+        if !isTooOld { expectReturned(inMilliseconds: delay, now: now) }
+        results.append(
+            MessageResult(
+                key: held.message.key,
+                next: isTooOld ? .failed : .pending(delayMilliseconds: delay, isAttemptSpent: false),
+                errorCode: "OUTCOME_UNKNOWN", outcome: "unknown", detail: reason), now: now)
+    }
+
+    /// The request never left: it goes again at once, unless the app is still or it keeps happening.
+    private mutating func requeue(_ entry: SlotTable.Entry, now: Int64) {
+        var held = entry.held
+        held.requeues += 1
+        if held.requeues > Consequence.requeues {
+            release(held, now: now)
+        } else {
+            putBack(held, app: entry.app, now: now)
+        }
+    }
+}

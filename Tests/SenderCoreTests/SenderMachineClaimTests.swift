@@ -1,0 +1,102 @@
+import Delivery
+import Operations
+import Queue
+import Testing
+
+@testable import SenderCore
+
+/// What is claimed, how much, and from where on.
+@Suite struct SenderMachineClaimTests {
+    private static func floor(_ id: Int) -> Claim.Floor { Claim.Floor(dueAt: 5, id: id) }
+
+    /// Answers the claim in full and sends what it brought; gives back the next claim.
+    private func next(_ harness: inout MachineHarness, after claim: Claim, taken: Int? = nil, floor: Int) -> Claim? {
+        harness.hear(
+            .claimed(
+                claim, Claim.Answer(messages: [], taken: taken ?? claim.limit, floor: Self.floor(floor)),
+                askedAt: harness.now))
+        return harness.take().claims.first
+    }
+
+    @Test func `full claims go on from where they got to`() throws {
+        var harness = MachineHarness { $0.drains = false }
+        harness.start(priorities: [5])
+        let first = try #require(harness.take().claims.first)
+        #expect(first.floor == nil)
+        let second = try #require(next(&harness, after: first, floor: 7))
+        #expect(second.floor == Self.floor(7))
+        let third = try #require(next(&harness, after: second, taken: 0, floor: 8))
+        #expect(third.floor == nil, "a short one may have been short because of the floor")
+        #expect(next(&harness, after: third, taken: 0, floor: 9) == nil, "nothing left")
+    }
+
+    @Test func `a floor is used for a second`() throws {
+        var harness = MachineHarness { $0.drains = false }
+        harness.start(priorities: [5])
+        var claim = try #require(harness.take().claims.first)
+        var without = 0
+        for id in 0..<40 {
+            harness.pass(0.1)
+            claim = try #require(next(&harness, after: claim, floor: id))
+            if claim.floor == nil { without += 1 }
+        }
+        #expect((3...5).contains(without))
+    }
+
+    @Test func `a wake-up, a rescue and a release forget it`() throws {
+        let second = MachineHarness.second
+        let events: [SenderEvent] = [
+            .woken(app: "recipes"), .rescued(count: 1),
+            .transferFinished(
+                slot: 0, MachineHarness.answered(.retryAfter, status: 429, retryAfter: 30)),
+        ]
+        for event in events {
+            var harness = MachineHarness { $0.drains = false }
+            harness.start(messages: 8)
+            let claim = try #require(harness.take().claims.first)
+            let following = try #require(next(&harness, after: claim, floor: 3))
+            #expect(following.floor != nil)
+            harness.now += second / 100
+            harness.hear(event)
+            // The claim under way was asked before, and must not bring it back.
+            harness.hear(
+                .claimed(
+                    following, Claim.Answer(messages: [], taken: following.limit, floor: Self.floor(9)),
+                    askedAt: harness.now - second / 200))
+            harness.pass(31)
+            _ = harness.recordAll()
+            harness.hear(MachineHarness.work(due: [MachineHarness.place(5)]))
+            #expect(harness.take().claims.first.map { $0.floor == nil } ?? true)
+        }
+    }
+
+    @Test func `an at-most-once app claims no more than can go at once`() {
+        var harness = MachineHarness {
+            $0.slots = 100
+            $0.prefetch = 1_500
+        }
+        harness.hear(.databaseReady, .tokenReady(credential: 0, lifetime: 3_600 * MachineHarness.second))
+        let app = Work.App(
+            id: 1, name: "recipes", projectID: "demo", isPaused: false, messagesPerSecond: 10_000, liveSenders: 1,
+            isAtMostOnce: true)
+        harness.hear(.work(apps: [app], due: [MachineHarness.place(5)], nextInMilliseconds: nil))
+        let claim = harness.take().claims[0]
+        #expect(claim.limit == 100)
+        harness.answer(claim, 100, isAtMostOnce: true)
+        #expect(harness.take().claims.isEmpty)
+        for slot in 0..<50 { harness.finish(slot, .sent, status: 200) }
+        #expect(harness.machine.held <= 100)
+        for claim in harness.take().claims { #expect(claim.limit <= 50) }
+    }
+
+    @Test func `a probe is one message for both lanes`() {
+        var harness = MachineHarness { $0.drains = false }
+        harness.start(messages: 1)
+        harness.finish(0, .authConfig, status: 403, code: "PERMISSION_DENIED")
+        _ = harness.recordAll()
+        harness.pass(1.1)
+        _ = harness.take()
+        harness.hear(MachineHarness.work(due: [9, 5].map(MachineHarness.place)))
+        #expect(harness.take().claims.map(\.limit) == [1])
+    }
+}

@@ -1,0 +1,98 @@
+import Delivery
+import Operations
+import Queue
+import Testing
+
+@testable import SenderCore
+
+/// What somebody waits for goes first.
+@Suite struct SenderMachinePriorityTests {
+    @Test func `urgent messages are claimed while a usual claim is under way`() {
+        var harness = MachineHarness { $0.drains = false }
+        harness.start(priorities: [5])
+        #expect(harness.take().claims.map(\.priority) == [5])
+        harness.pass(0.1)
+        harness.hear(.woken(app: "recipes"))
+        #expect(harness.take().urgentQuestions == 1)
+        harness.hear(.urgent(due: [MachineHarness.place(9)]))
+        #expect(harness.take().claims.map(\.priority) == [9])
+    }
+
+    @Test func `a wake-up while the question is under way asks again`() {
+        var harness = MachineHarness { $0.drains = false }
+        harness.start(priorities: [])
+        harness.pass(0.1)
+        harness.hear(.woken(app: "recipes"))
+        #expect(harness.take().urgentQuestions == 1)
+        harness.hear(.woken(app: "recipes"), .woken(app: "recipes"))
+        #expect(harness.take().urgentQuestions == 0)
+        harness.hear(.urgent(due: []))
+        #expect(harness.take().urgentQuestions == 1)
+        harness.hear(MachineHarness.work())
+        harness.pass(0.02)
+        #expect(harness.take().workQuestions == 1)
+    }
+
+    @Test func `the higher priority goes first and within it the earlier message`() {
+        var harness = MachineHarness { $0.slots = 1 }
+        harness.start(priorities: [9, 5])
+        let claims = harness.take().claims
+        #expect(claims.map(\.priority) == [9, 5])
+        harness.answer(claims[1], 3)
+        harness.answer(claims[0], 2, from: 10)
+        var order = harness.take().posts.map(\.message.key.id)
+        for _ in 0..<4 {
+            harness.finish(0, .sent, status: 200)
+            order += harness.take().posts.map(\.message.key.id)
+        }
+        #expect(order == [1, 10, 11, 2, 3])
+    }
+
+    @Test func `streams are kept for urgent messages`() {
+        var harness = MachineHarness {
+            $0.slots = 100
+            $0.prefetch = 400
+        }
+        harness.start(priorities: [5, 7])
+        let claims = harness.take().claims
+        harness.answer(claims[1], 400)
+        #expect(harness.take().posts.count == 96)
+        harness.answer(claims[0], 3, from: 1_000)
+        #expect(harness.take().posts.map(\.message.key.id) == [1_000, 1_001, 1_002])
+    }
+
+    @Test func `the bucket's last tokens are for urgent messages`() {
+        var harness = MachineHarness {
+            $0.slots = 1_000
+            $0.prefetch = 0
+        }
+        harness.start(priorities: [5, 9], perSecond: 80)
+        let claims = harness.take().claims
+        harness.answer(claims[1], 100)
+        let usual = harness.take().posts.count
+        #expect((15...20).contains(usual))
+        harness.answer(claims[0], 2, from: 1_000)
+        #expect(harness.take().posts.map(\.message.key.id) == [1_000, 1_001])
+    }
+
+    @Test func `there is room for urgent messages when the usual ones fill theirs`() {
+        var harness = MachineHarness { $0.drains = false }
+        harness.start(priorities: [5])
+        harness.answer(harness.take().claims[0], 20)
+        #expect(harness.take().claims.isEmpty)
+        harness.hear(.urgent(due: [MachineHarness.place(8)]))
+        #expect(harness.take().claims.map(\.limit) == [100])
+    }
+
+    @Test func `urgent claims that fail end neither the sender nor what else goes on`() {
+        var harness = MachineHarness { $0.drains = false }
+        harness.start(priorities: [9, 5])
+        let claims = harness.take().claims
+        harness.hear(.statementFailed(.urgent, Failure(.unavailable, "broken", remedy: "look")))
+        harness.answer(claims[1], 1)
+        #expect(harness.take().posts.count == 1)
+        harness.pass(1)
+        harness.hear(MachineHarness.work(due: [MachineHarness.place(9)]))
+        #expect(harness.take().claims.map(\.priority) == [9])
+    }
+}
