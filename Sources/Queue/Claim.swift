@@ -27,6 +27,11 @@ package struct Claim: Equatable, Sendable {
         let dueAt: Int
         let id: Int
 
+        package init(dueAt: Int, id: Int) {
+            self.dueAt = dueAt
+            self.id = id
+        }
+
         /// The literals for a comparison of (due_at, id); the microseconds are exact.
         var sql: String { "(TIMESTAMPTZ '2000-01-01 00:00:00+00' + INTERVAL '\(dueAt) us', \(id))" }
     }
