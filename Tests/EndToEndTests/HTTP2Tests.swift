@@ -34,7 +34,8 @@ extension EndToEnd {
                     """),
             Fault(
                 testDescription: "fewer streams for a while",
-                scenario: #"{"rules": [{"match": {"every": 700}, "effect": {"settings": {"max_streams": 10, "for": 50}}}]}"#),
+                scenario:
+                    #"{"rules": [{"match": {"every": 700}, "effect": {"settings": {"max_streams": 10, "for": 50}}}]}"#),
         ]
 
         /// 5,000 messages over two connections.
@@ -52,9 +53,11 @@ extension EndToEnd {
         }
 
         /// 3,000 messages over two connections, in no less than a second and a half.
-        @Test("Connections are replaced by count and by age without a dip", arguments: [
-            ["--connection-requests", "500"], ["--connection-age", "1"],
-        ])
+        @Test(
+            "Connections are replaced by count and by age without a dip",
+            arguments: [
+                ["--connection-requests", "500"], ["--connection-age", "1"],
+            ])
         func recycled(options: [String]) throws {
             let pipeline = try Pipeline(faults: ["--latency", "100"])
             try pipeline.queue(3_000, "many")
@@ -130,6 +133,33 @@ extension EndToEnd {
             let risk = try pipeline.duplicateRisk()
             #expect(risk == 1, "\(ended.story)")
             #expect(try pipeline.emulated("accepted") == 301)
+        }
+
+        @Test("A proxy is used where libcurl's variables name one, and not for what NO_PROXY names")
+        func proxied() throws {
+            let pipeline = try Pipeline()
+            let proxy = try ConnectProxy()
+            let address = "http://127.0.0.1:\(proxy.port)"
+            try pipeline.queue(500, "proxied")
+            let through = try pipeline.sender(environment: ["https_proxy": address, "no_proxy": ""]).end()
+            #expect(through.exitCode == 0, "\(through.story)")
+            // Two connections to post over and one for the token.
+            #expect(proxy.count == 3)
+            try pipeline.queue(10, "direct")
+            let direct = try pipeline.sender(environment: ["https_proxy": address, "no_proxy": "localhost,127.0.0.1"])
+                .end()
+            #expect(direct.exitCode == 0, "\(direct.story)")
+            #expect(proxy.count == 3)
+            try pipeline.queue(10, "without")
+            // Port 1 of this machine is nobody's.
+            let refused = try pipeline.sender(
+                ["--drain", "--startup-timeout", "1"],
+                environment: ["https_proxy": "http://127.0.0.1:1", "no_proxy": ""]
+            ).end()
+            #expect(refused.exitCode == 69, "\(refused.story)")
+            #expect(
+                try pipeline.number("SELECT count(*) FROM todoke.messages WHERE state = 'pending' AND attempts = 0")
+                    == 10)
         }
 
         /// Seconds since a connection in `/connections` was opened.

@@ -12,10 +12,11 @@ final class CurlLoop {
     /// No test waits longer than this for the server.
     private let deadline = Reactor.now + 60_000_000_000
 
-    init(maxStreams: Int = 100, maxConnections: Int = 1) throws {
+    init(maxStreams: Int = 100, maxConnections: Int = 1, connectsOnce: Bool = false) throws {
         try CurlLibrary.initialize()
         reactor = try Reactor()
-        multi = try MultiHandle(maxStreamsPerConnection: maxStreams, maxConnections: maxConnections)
+        multi = try MultiHandle(
+            maxStreamsPerConnection: maxStreams, maxConnections: maxConnections, connectsOnce: connectsOnce)
     }
 
     deinit {
@@ -72,7 +73,7 @@ final class CurlLoop {
                 sockets[change.descriptor] = nil
                 continue
             }
-            let socket = sockets[change.descriptor] ?? Socket(change.descriptor, multi)
+            let socket = (change.wasClosed ? nil : sockets[change.descriptor]) ?? Socket(change.descriptor, multi)
             sockets[change.descriptor] = socket
             var interest: Interest = []
             if change.read { interest.insert(.read) }

@@ -85,10 +85,18 @@ final class ConnectionPool {
     }
 
     /// The connection gets no more requests.
+    ///
+    /// - Parameter asSuspect: it was silent, so that those that were idle for long are not trusted any more either.
     func drain(_ connection: ProviderConnection, asSuspect: Bool = false) {
-        guard connection.state != .draining else { return }
-        connection.drain(asSuspect: asSuspect)
-        move(connection)
+        if connection.state != .draining {
+            connection.drain(asSuspect: asSuspect)
+            move(connection)
+        }
+        guard asSuspect else { return }
+        for other in active where other.isDoubted && other.inFlight == 0 {
+            other.drain()
+            move(other)
+        }
     }
 
     /// The connection did not take another request, which never left.

@@ -85,8 +85,9 @@ final class CurlDriver {
         try? reactor.watch(socket.descriptor, interest, socket)
     }
 
-    /// Something came over an idle connection. libcurl looks at it before the next request; what matters until then is whether
-    /// it was the end.
+    /// Something came over an idle connection.
+    ///
+    /// libcurl looks at it before the next request; what matters until then is whether it was the end.
     private func idleSocketReady(_ socket: CurlSocket, _ readiness: Interest) {
         // Write was not asked for: it says that the connection is broken.
         if readiness.contains(.end) || readiness.contains(.write) {

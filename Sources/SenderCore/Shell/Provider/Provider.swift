@@ -176,7 +176,7 @@ final class Provider {
         }
         // One stream was reset, or was too slow where others were answered meanwhile: the connection is fine.
         let isOnlySlow = code == .timedOut && slots[transfer.tag]?.answersBefore != connection.answers
-        if code != .http2Stream && !isOnlySlow { pool.drain(connection) }
+        if code != .http2Stream && !isOnlySlow { pool.drain(connection, asSuspect: code == .timedOut) }
         return unknown(code: code)
     }
 

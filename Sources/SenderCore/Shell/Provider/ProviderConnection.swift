@@ -87,4 +87,7 @@ final class ProviderConnection {
 
     /// It has been idle: whether it is still there has to be shown again.
     func doubt() { if state == .proven && inFlight == 0 { state = .new } }
+
+    /// It answered once, and has to show that it still does.
+    var isDoubted: Bool { state == .new && answers > 0 }
 }

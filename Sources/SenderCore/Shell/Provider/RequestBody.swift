@@ -16,7 +16,8 @@ enum RequestBody {
     ) {
         append(prefix.bytes)
         payload.withUnsafeBytes { bytes in
-            guard let digits = ttlDigits, let secondsLeft, digits.upperBound <= bytes.count, digits.lowerBound >= 0 else {
+            guard let digits = ttlDigits, let secondsLeft, digits.upperBound <= bytes.count, digits.lowerBound >= 0
+            else {
                 append(bytes)
                 return
             }
