@@ -103,7 +103,7 @@ let package = Package(
         tests("QueueTests", ["Queue", "Postgres", "Delivery", "Operations"]),
         tests(
             "SenderCoreTests",
-            ["SenderCore", "Queue", "Curl", "HTTP1", "Reactor", "Signing", "Delivery", "Operations"]),
+            ["SenderCore", "Queue", "Curl", "HTTP1", "Reactor", "Signing", "Delivery", "Operations", "Postgres"]),
         tests("ProducerCoreTests", ["ProducerCore", "Queue", "Delivery"]),
         tests("OperatorCoreTests", ["OperatorCore", "Operations", "Postgres", "Delivery"]),
         tests("EmulatorTests", ["Emulator", "Signing"]),

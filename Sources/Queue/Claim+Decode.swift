@@ -52,7 +52,9 @@ extension Claim {
             cancelled: cancelled, floor: floor)
     }
 
-    /// Rounded up; `nil` for `infinity`. Times are microseconds since 2000.
+    /// Rounded up; `nil` for `infinity`.
+    ///
+    /// Times are microseconds since 2000.
     private static func milliseconds(until time: Int, _ now: Int) -> Int? {
         guard time != .max else { return nil }
         let (left, overflow) = time.subtractingReportingOverflow(now)

@@ -11,7 +11,7 @@ quickstart_packages=(
 # Besides for the tests: third-party clients and servers, and the checker of these scripts. Where no python3 can make
 # environments, deploy/test adds python3-venv.
 test_packages=(
-    h2load=nghttp2-client nghttpd=nghttp2-server curl=curl openssl=openssl shellcheck=shellcheck
+    h2load=nghttp2-client nghttpd=nghttp2-server curl=curl openssl=openssl shellcheck=shellcheck pgbouncer=pgbouncer
 )
 
 as_root() {
