@@ -1,5 +1,5 @@
-// libmicrohttpd: HTTP/1.1 for the emulator. Starting a daemon and asking about one or a connection are variadic calls,
-// which Swift does not import.
+// libmicrohttpd: HTTP/1.1 for the emulator and for metrics. Starting a daemon and asking about one or a connection are
+// variadic calls, which Swift does not import.
 #ifndef TODOKE_CMICROHTTPD_SHIM_H
 #define TODOKE_CMICROHTTPD_SHIM_H
 #include <microhttpd.h>

@@ -58,6 +58,7 @@ extension EndToEnd {
                 "SELECT count(*) FROM todoke.attempts WHERE retry_at IS NOT NULL AND http_status IS NOT NULL")
             #expect(retried > 0)
             #expect(total("todoke_messages_retried_total{") == retried)
+            #expect(value("todoke_provider_connections_opened_total") >= 1)
             // Every post ended in an answer or without one, and was begun.
             #expect(
                 total("todoke_provider_answers_total{") == value(#"todoke_posts_total{app="recipes"}"#))
@@ -123,6 +124,22 @@ extension EndToEnd {
             #expect(try sender.end().exitCode == 0)
         }
 
+        /// 2,000 messages, while 40 clients connect to the port and say nothing or half of something.
+        @Test("Clients of the port that say nothing, or half of something, hold no message up")
+        func silentClients() throws {
+            let pipeline = try Pipeline()
+            try pipeline.queue(2_000, "crowded")
+            let sender = try pipeline.sender(["--metrics-listen", "0"])
+            let port = try MetricsPort(of: sender)
+            // Those beyond the limit are turned away, some before they have said anything.
+            let clients = (0..<40).compactMap { try? PlainHTTP.open(port.number, $0 % 2 == 0 ? "" : "GET /metr") }
+            #expect(clients.count >= 20)
+            defer { clients.forEach { close($0) } }
+            try wait(for: "all are sent") { try pipeline.states() == ["sent": 2_000] }
+            sender.send(SIGTERM)
+            #expect(try sender.end().exitCode == 0)
+        }
+
         @Test("A port that another sender has: exit 69, with the option in the message")
         func taken() throws {
             let pipeline = try Pipeline()
@@ -183,22 +200,8 @@ struct MetricsPort {
 /// HTTP/1.0 to a port of this machine: one request, one connection.
 enum PlainHTTP {
     static func ask(_ port: UInt16, _ request: String) throws -> (status: Int, body: String) {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        let descriptor = try open(port, request)
         defer { close(descriptor) }
-        // An answer that does not come fails the test instead of holding it.
-        var limit = timeval(tv_sec: Int(patience), tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let connected = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        guard connected == 0, send(descriptor, request, request.utf8.count, Int32(MSG_NOSIGNAL)) == request.utf8.count
-        else { throw Late(description: "port \(port): errno \(errno)") }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while true {
@@ -211,6 +214,29 @@ enum PlainHTTP {
             throw Late(description: "port \(port) answered: \(text.prefix(200))")
         }
         return (status, String(text[end.upperBound...]))
+    }
+
+    /// A connection on which the text was sent; the caller closes it.
+    static func open(_ port: UInt16, _ text: String) throws -> Int32 {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        // An answer that does not come fails the test instead of holding it.
+        var limit = timeval(tv_sec: Int(patience), tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let connected = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard connected == 0, send(descriptor, text, text.utf8.count, Int32(MSG_NOSIGNAL)) == text.utf8.count else {
+            let reason = errno
+            close(descriptor)
+            throw Late(description: "port \(port): errno \(reason)")
+        }
+        return descriptor
     }
 }
 

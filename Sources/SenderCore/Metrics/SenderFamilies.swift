@@ -42,7 +42,10 @@ enum SenderFamilies {
     static let latency = MetricFamily(
         "todoke_provider_answer_seconds", .histogram, "Time from a post to its answer.")
     static let connections = MetricFamily(
-        "todoke_provider_connections_opened_total", .counter, "Connections made to the provider.")
+        "todoke_provider_connections", .gauge, "Connections to the provider, those that only wait for answers included."
+    )
+    static let connectionsOpened = MetricFamily(
+        "todoke_provider_connections_opened_total", .counter, "Connections to the provider begun.")
     static let capacity = MetricFamily(
         "todoke_provider_capacity", .gauge, "Posts that the open connections can carry at a time.")
 

@@ -5,7 +5,7 @@ struct ScrapeContext {
     let snapshot: SenderSnapshot
     let isReady: Bool
     let suppressedLines: Int
-    let connectionsOpened: Int
+    let connections: (now: Int, opened: Int)
     let process: ProcessStatistics
 }
 
@@ -57,7 +57,8 @@ extension SenderMetrics {
         }
         out.begin(SenderFamilies.latency)
         for app in apps { out.sample(app.latency, ["app": app.name]) }
-        out.single(SenderFamilies.connections, context.connectionsOpened)
+        out.single(SenderFamilies.connections, context.connections.now)
+        out.single(SenderFamilies.connectionsOpened, context.connections.opened)
         out.single(SenderFamilies.capacity, context.snapshot.capacity)
     }
 

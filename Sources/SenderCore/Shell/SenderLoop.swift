@@ -106,7 +106,8 @@ final class SenderLoop {
         case .metrics:
             let context = ScrapeContext(
                 snapshot: snapshot, isReady: SenderHealth.notReady(snapshot).isEmpty,
-                suppressedLines: log.suppressedTotal, connectionsOpened: 0, process: .current)
+                suppressedLines: log.suppressedTotal, connections: provider.connectionCounts,
+                process: .current)
             return .init(type: Exposition.contentType, text: metrics.exposition(context))
         case .health:
             return .init(lines: health.stuck(metrics, snapshot, now: now), good: "ok")

@@ -14,7 +14,7 @@ import Testing
         return metrics.exposition(
             ScrapeContext(
                 snapshot: harness.machine.snapshot(now: harness.now), isReady: true, suppressedLines: 7,
-                connectionsOpened: 2, process: .current))
+                connections: (1, 2), process: .current))
     }
 
     @Test("Every family has help and a type, stands once, and every sample belongs to the family above it")

@@ -15,6 +15,8 @@ final class ConnectionPool {
     /// Grows when a connection that seemed dead answers after all.
     private var silence: Int64
     private var random = SystemRandomNumberGenerator()
+    /// Connections begun so far, whatever became of them.
+    private(set) var opened = 0
     /// Told of every transfer that ended, and on which connection.
     var finished: (ProviderConnection, Transfer, CurlCode) -> Void = { _, _, _ in }
 
@@ -64,6 +66,7 @@ final class ConnectionPool {
         driver.finished = { [unowned self, unowned connection] transfer, code in finished(connection, transfer, code) }
         driver.idleConnectionEnded = { [unowned self, unowned connection] in drain(connection) }
         active.append(connection)
+        opened += 1
         return connection
     }
 

@@ -58,6 +58,9 @@ final class Provider {
         headers[credential] = try HeaderList(lines)
     }
 
+    /// For metrics: connections there are now, draining ones included, and connections begun so far.
+    var connectionCounts: (now: Int, opened: Int) { (pool.count, pool.opened) }
+
     func post(_ order: PostOrder) {
         let now = Reactor.now
         do {
