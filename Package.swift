@@ -54,6 +54,7 @@ let package = Package(
         .executable(name: "todoke-sender", targets: ["todoke-sender"]),
         .executable(name: "todoke", targets: ["todoke"]),
         .executable(name: "fcm-emulator", targets: ["fcm-emulator"]),
+        .executable(name: "todoke-bench", targets: ["todoke-bench"]),
     ],
     targets: [
         // The pure core: no C, no I/O, no clock.
@@ -92,6 +93,10 @@ let package = Package(
         tool("todoke-sender", "SenderCore"),
         tool("todoke", "OperatorCore"),
         tool("fcm-emulator", "Emulator"),
+
+        // For developers: what the sender does, next to what libcurl can do.
+        module("BenchCore", ["Queue", "Postgres", "Curl", "CCurl", "Signing", "Delivery", "Operations"]),
+        tool("todoke-bench", "BenchCore"),
 
         // Tests mirror the modules.
         .target(
