@@ -4,9 +4,12 @@ import Testing
 /// Nothing in these tests takes this long on two slow cores; what does has hung.
 let patience: TimeInterval = 120
 
+/// Whether everything is to have the size that the work asks for: `TODOKE_TEST_SCALE=full`, as `deploy/test --long` sets it.
+let isFullSize = ProcessInfo.processInfo.environment["TODOKE_TEST_SCALE"] == "full"
+
 /// How many messages the large tests send: the quick size for every run, `TODOKE_TEST_SCALE=full` for the real one.
 func messages(quick: Int, full: Int) -> Int {
-    ProcessInfo.processInfo.environment["TODOKE_TEST_SCALE"] == "full" ? full : quick
+    isFullSize ? full : quick
 }
 
 /// A thing that was waited for did not happen; what was seen instead is in the text.

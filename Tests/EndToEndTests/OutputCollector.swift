@@ -28,6 +28,7 @@ final class OutputCollector: @unchecked Sendable {
     }
 
     var text: String { condition.withLock { String(decoding: bytes, as: UTF8.self) } }
+    var isAtEnd: Bool { condition.withLock { hasEnded } }
     var isReaped: Bool { condition.withLock { reaped } }
     func markReaped() { condition.withLock { reaped = true } }
 

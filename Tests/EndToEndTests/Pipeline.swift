@@ -8,17 +8,21 @@ import TestSupport
 /// Removed with the last reference.
 final class Pipeline {
     let directory: URL
-    let database: Connection
+    private(set) var database: Connection
     let emulator: RunningProgram
     let endpoint: String
+    let emulatorAPI: EmulatorControl
     let app = "recipes"
     private let scratch: ScratchDatabase
 
-    /// - Parameter faults: flags for the emulator.
-    init(faults: [String] = []) throws {
+    /// - Parameters:
+    ///   - faults: flags for the emulator.
+    ///   - scenario: what it does wrong, as JSON; it may be changed later by ``emulatorAPI``.
+    ///   - server: a server that the test stops and starts, instead of the one that all tests share.
+    init(faults: [String] = [], scenario: String? = nil, server: OwnPostgres? = nil) throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("todoke-e2e-\(UUID())")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        scratch = try ScratchDatabase()
+        scratch = try server.map { try ScratchDatabase(on: $0.place) } ?? ScratchDatabase()
         database = try scratch.connect()
 
         let migrated = try RunningProgram(
@@ -29,7 +33,9 @@ final class Pipeline {
 
         let arguments = ["--listen", "127.0.0.1:0", "--directory", directory.path] + faults
         emulator = try RunningProgram("fcm-emulator", arguments)
-        endpoint = try Self.endpoint(of: emulator, in: directory)
+        endpoint = try Self.text("endpoint", of: emulator, in: directory)
+        emulatorAPI = EmulatorControl(url: try Self.text("control", of: emulator, in: directory))
+        if let scenario { try emulatorAPI.change("/scenario", to: scenario) }
     }
 
     deinit {
@@ -39,12 +45,15 @@ final class Pipeline {
         try? FileManager.default.removeItem(at: directory)
     }
 
-    private static func endpoint(of emulator: RunningProgram, in directory: URL) throws -> String {
-        let file = directory.appendingPathComponent("endpoint")
+    private static func text(_ name: String, of emulator: RunningProgram, in directory: URL) throws -> String {
+        let file = directory.appendingPathComponent(name)
         // Said after the file was written.
         _ = try emulator.outputLine(with: "serving")
         return try String(contentsOf: file, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)
     }
+
+    /// A new connection in place of one whose server went away.
+    func reconnect() throws { database = try scratch.connect() }
 
     // MARK: Files
 

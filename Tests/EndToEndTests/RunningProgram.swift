@@ -60,6 +60,9 @@ final class RunningProgram: Sendable {
 
     func send(_ signal: Int32) { kill(processID, signal) }
 
+    /// Whether it has closed its output, as it does at its end.
+    var hasEnded: Bool { output.isAtEnd }
+
     /// What it has written to standard error so far.
     var errorText: String { errors.text }
 

@@ -9,6 +9,7 @@ package final class ScratchDatabase: Sendable {
     /// How the tests connect to it.
     package let conninfo: Conninfo
     private let server: Conninfo
+    private let place: String
 
     /// The one of the suite that has the `.scratchDatabase` trait.
     @TaskLocal package static var current: ScratchDatabase?
@@ -18,8 +19,11 @@ package final class ScratchDatabase: Sendable {
     }
 
     /// Creates an empty database.
-    package init() throws {
-        server = try Conninfo("dbname=postgres", applicationName: "todoke tests")
+    ///
+    /// - Parameter place: which server instead of the one of the variables, as `key=value` text without a database.
+    package init(on place: String = "") throws {
+        self.place = place.isEmpty ? "" : place + " "
+        server = try Conninfo("\(place) dbname=postgres", applicationName: "todoke tests")
         let unique = String(UInt64.random(in: .min ... .max), radix: 36)
         name = "todoke_test_\(unique)"
         conninfo = server.with(database: name)
@@ -33,7 +37,7 @@ package final class ScratchDatabase: Sendable {
     }
 
     /// A connection text for programs under test, which inherit the `PG*` variables.
-    package var connectionString: String { "dbname=\(name)" }
+    package var connectionString: String { "\(place)dbname=\(name)" }
 
     package func connect() throws -> Connection { try Connection(conninfo) }
 
