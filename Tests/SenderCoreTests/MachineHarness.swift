@@ -67,6 +67,8 @@ struct MachineHarness {
     mutating func recordAll() -> [SenderAction] {
         var all: [SenderAction] = []
         while true {
+            // Results wait a little for others that may join them.
+            pass(0.03)
             let taken = take()
             all += taken
             if taken.records.isEmpty { return all }

@@ -52,7 +52,7 @@ import Testing
         ]
         for event in events {
             var harness = MachineHarness { $0.drains = false }
-            harness.start(messages: 8)
+            harness.start(messages: 12)
             let claim = try #require(harness.take().claims.first)
             let following = try #require(next(&harness, after: claim, floor: 3))
             #expect(following.floor != nil)

@@ -35,6 +35,8 @@ extension SenderMachine {
         let interval =
             isListening && !isBusy ? max(Self.listeningInterval, settings.pollInterval) : settings.pollInterval
         nextWorkAt = now + min(interval, Int64(nextInMilliseconds ?? .max / 1_000_000) * 1_000_000)
+        // The answer may be older than the record of what went back meanwhile.
+        if nextReturnAt > now { nextWorkAt = min(nextWorkAt, nextReturnAt) } else { nextReturnAt = .max }
         // A wake-up after the question left is not answered by this.
         if isWorkExpected { nextWorkAt = min(nextWorkAt, workAskedAt + Self.wakeUpGap) }
     }
@@ -83,7 +85,9 @@ extension SenderMachine {
 
     /// A message went back to be due in so many milliseconds: nobody is woken for it.
     mutating func expectReturned(inMilliseconds delay: Int, now: Int64) {
-        nextWorkAt = min(nextWorkAt, now + Int64(delay) * 1_000_000 + settings.recordDelay)
+        let time = now + Int64(delay) * 1_000_000 + settings.recordDelay
+        nextReturnAt = min(nextReturnAt, time)
+        nextWorkAt = min(nextWorkAt, time)
     }
 
     mutating func ask(_ kind: StatementKind, _ action: SenderAction) {

@@ -31,6 +31,8 @@ package struct SenderMachine: Sendable {
     var nextDrainCheckAt: Int64 = 0
     /// When the last question for work left.
     var workAskedAt: Int64 = .min / 2
+    /// When the first of what went back is due again.
+    var nextReturnAt = Int64.max
     /// Somebody queued messages since that question left.
     var isWorkExpected = false
     var floors = ClaimFloors()
