@@ -82,6 +82,21 @@ import Testing
         #expect(harness.take().claims.isEmpty)
     }
 
+    @Test(arguments: [0, 1, 2])
+    func `what may not go for another reason than the rate does not wake it`(reason: Int) {
+        var harness = MachineHarness { $0.drains = false }
+        harness.start(messages: 8)
+        switch reason {
+        case 0: harness.hear(.capacity(streams: 0))
+        case 1: harness.finish(0, .retryAfter, status: 503, code: "UNAVAILABLE", retryAfter: 5)
+        default: harness.hear(.statementFailed(.record, Failure(.unavailable, "broken", remedy: "look")))
+        }
+        if reason == 2 { harness.finish(0, .sent, status: 200) }
+        harness.pass(0.5)
+        #expect(harness.machine.apps[0].ready.count == 4)
+        #expect(harness.machine.nextDeadline(now: harness.now) >= harness.now + 20_000_000)
+    }
+
     @Test func `an idle machine sleeps`() {
         var harness = idle(isListening: true)
         var turns = 0

@@ -125,7 +125,11 @@ extension SenderMachine {
                 consider(until)
                 consider((hadSuccess ? app.openedAt : startedAt) + settings.startupTimeout)
             }
-            if !app.ready.isEmpty && slots.inFlight < capacity {
+            // Only where nothing but the rate is in the way: everything else has a time of its own, or is an event.
+            let streams = app.ready.hasUrgent ? capacity : capacity - capacity / 25
+            if !app.ready.isEmpty, slots.inFlight < streams, !isStopping, canRecord, app.mayPost(now: now),
+                tokens[app.credential].isUsable(now: now)
+            {
                 // At most a thousand times a second: tokens that fill up meanwhile go together.
                 var rate = app.rate
                 let wait = rate.nanosecondsUntilNext(isUrgent: app.ready.hasUrgent, now: now)
