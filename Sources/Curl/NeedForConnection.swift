@@ -6,7 +6,7 @@ package enum NeedForConnection: Sendable, Hashable {
     ///
     /// It came back as REFUSED_STREAM, or lies above the last stream that a GOAWAY names. libcurl tells nobody, but in
     /// these cases, and no others that a server bound to HTTP/2 can bring about, it sends again without having noted
-    /// an error of the connection.
+    /// an error, on a connection that is sound to the kernel. One that the server ended right after counts as died.
     case refused
     /// The connection died after the request was put on it: nobody knows whether it was processed.
     case connectionDied

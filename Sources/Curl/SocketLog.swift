@@ -39,9 +39,16 @@ final class SocketLog {
         deadline = nil
     }
 
+    /// Whether the connection was sound when it was closed last.
+    private var wasSound = false
+
+    /// Whether the connection is sound, or was when libcurl closed it: no end and no error came from the other side.
+    var isSound: Bool { open.isEmpty ? wasSound : open.allSatisfy(TCPState.isEstablished) }
+
     func opened(_ socket: Int32) { open.append(socket) }
 
     func willClose(_ socket: Int32) {
+        wasSound = TCPState.isEstablished(socket)
         open.removeAll { $0 == socket }
         change(.init(descriptor: socket, read: false, write: false, wasClosed: true))
     }

@@ -49,9 +49,11 @@ func openSocket(
     guard let log = transfer.owner?.log else { return CURL_SOCKET_BAD }
     guard !log.connectsOnce || !log.hasIssued else {
         if transfer.needsConnection == nil {
-            // The buffer has libcurl's words on what went wrong with the old connection, if anything did.
+            // The buffer has libcurl's words on what went wrong with the old connection, if anything did; but where
+            // another transfer came upon it, or a stream was reset at the same moment, only the kernel knows.
             transfer.needsConnection =
-                transfer.issues == 0 ? .beforeIssue : transfer.errorBuffer[0] == 0 ? .refused : .connectionDied
+                transfer.issues == 0
+                ? .beforeIssue : transfer.errorBuffer[0] == 0 && log.isSound ? .refused : .connectionDied
         }
         return CURL_SOCKET_BAD
     }

@@ -16,6 +16,7 @@ final class HTTP1Tunnel: EmulatedConnection {
     /// The latest answer announced the end.
     private(set) var isClosing = false
     var lastTicket = 0
+    var decidedTicket = 0
     private var toServer: [UInt8] = []
     private var toClient: [UInt8] = []
     private var hasClientEnded = false

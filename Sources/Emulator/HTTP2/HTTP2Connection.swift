@@ -22,6 +22,7 @@ final class HTTP2Connection: EmulatedConnection {
 
     var isHTTP2: Bool { true }
     var lastTicket: Int { Int(raw.lastRequestID) }
+    var decidedTicket = 0
 
     /// The next complete request.
     func nextExchange() -> HTTP2Exchange? {

@@ -5,6 +5,8 @@ protocol EmulatedConnection: AnyObject {
     var isHTTP2: Bool { get }
     /// The ticket of the latest request that came in.
     var lastTicket: Int { get }
+    /// The highest ticket of a request that was decided: no GOAWAY may say that it was not processed.
+    var decidedTicket: Int { get set }
 
     /// Cuts the connection off at once.
     func reset(by reset: Reset)

@@ -248,6 +248,9 @@ final class EmulatedService {
     }
 
     private func settle(_ exchange: some Exchange, _ settlement: Settlement) {
+        if settlement.status != 0 || settlement.outcome == .accepted {
+            exchange.connection.decidedTicket = max(exchange.connection.decidedTicket, exchange.ticket)
+        }
         let record = RequestRecord(
             endpoint: settlement.endpoint, outcome: settlement.outcome, code: settlement.code,
             status: settlement.status, retryAfter: settlement.retryAfter, delay: settlement.delay,
@@ -319,8 +322,9 @@ final class EmulatedService {
         // HTTP/1.1 cannot say that a request was not processed.
         case .previous, .zero:
             guard connection.isHTTP2 else { return connection.reset(by: .rst) }
-            // The ids of a client's streams are odd.
-            connection.goAway(lastTicket: last == .zero ? 0 : max(0, exchange.ticket - 2), debugData: debugData)
+            // The ids of a client's streams are odd. Requests come to their end out of order.
+            let previous = max(0, exchange.ticket - 2, connection.decidedTicket)
+            connection.goAway(lastTicket: last == .zero ? 0 : previous, debugData: debugData)
         }
     }
 

@@ -72,7 +72,7 @@ struct KeyFile {
         Failure(
             .configuration, "\(path) cannot be used as credentials: \(why)",
             remedy:
-                "give the JSON key of a service account, from the Google Cloud console, "
-                + "or the file that gcloud auth application-default login writes")
+                "download the JSON key of a service account from the Google Cloud console and name it with --credentials, "
+                + "or name the file that gcloud auth application-default login writes")
     }
 }
