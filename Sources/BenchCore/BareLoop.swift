@@ -46,7 +46,7 @@ final class BareLoop {
         var done = 0
         var turns = 0
         while done < count {
-            // A handle that came free starts again before the wait: nothing else might end it.
+            // What has ended, by a timer too, makes room before the wait, which nothing else might end.
             var isIdle = false
             while !isIdle {
                 isIdle = true
@@ -57,6 +57,9 @@ final class BareLoop {
                         isIdle = false
                     }
                     lane.serveTimer()
+                    let ended = try lane.takeCompletions()
+                    done += ended
+                    if ended > 0 { isIdle = false }
                 }
             }
             if done < count { wait() }

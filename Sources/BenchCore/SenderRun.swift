@@ -28,7 +28,7 @@ struct SenderRun {
         var arguments = [
             "--app", ScratchQueue.app, "--credentials", sink.credentials, "--endpoint", sink.endpoint,
             "--ca-file", sink.caFile, "--connections", String(settings.connections),
-            "--streams", String(settings.streams),
+            "--streams", String(settings.streams), "--ramp", "0",
         ]
         if drains { arguments.append("--drain") }
         return try ChildProcess(
