@@ -35,7 +35,7 @@ extension EndToEnd {
             let pipeline = try Pipeline(scenario: Self.stalled)
             try pipeline.queue(20, "stalled")
             let sender = try pipeline.sender(["--stop-timeout", "1"])
-            try pipeline.emulatorAPI.wait("faults.stall=20")
+            try pipeline.emulatorAPI.wait("faults.stall=2")
             sender.send(SIGTERM)
             let ended = try sender.end()
             #expect(ended.exitCode == 75, "\(ended.story)")
@@ -47,9 +47,9 @@ extension EndToEnd {
         func twice(second: Int32) throws {
             let pipeline = try Pipeline(scenario: Self.stalled)
             try pipeline.queue(20, "stalled")
-            // A stop of an hour, so that only the second signal can be what ends it.
+            // A new connection carries one request until it is answered. A stop of an hour, so that only the second signal can be what ends it.
             let sender = try pipeline.sender(["--stop-timeout", "3600", "--lease", "3600"])
-            try pipeline.emulatorAPI.wait("faults.stall=20")
+            try pipeline.emulatorAPI.wait("faults.stall=2")
             sender.send(SIGTERM)
             _ = try sender.line(with: "stopping")
             sender.send(second)
