@@ -75,7 +75,7 @@ package struct Claim: Equatable, Sendable {
                     claim_no = m.claim_no + 1, sender_id = \(sender)
                 WHERE m.day = \(day.sql) AND m.ctid = ANY (ARRAY(SELECT place FROM picked))
                 RETURNING m.id, m.claim_no, m.attempts, m.state, m.due_at, m.expires_at, m.notification,
-                    CASE WHEN m.attempts > 0 THEN (SELECT min(a.at) FROM todoke.attempts a
+                    CASE WHEN m.claim_no > 1 THEN (SELECT min(a.at) FROM todoke.attempts a
                         WHERE a.day = \(day.sql) AND a.message_id = m.id) END AS tried_at
             )
             SELECT c.id, c.claim_no, c.attempts,

@@ -102,7 +102,7 @@ package enum Sender {
     ) throws(Failure) -> MachineSettings {
         var settings = MachineSettings(apps: apps)
         let streams = try options.integer("streams", in: 1...1_000) ?? 100
-        settings.slots = (try options.integer("connections", in: 1...32) ?? 2) * streams
+        settings.slots = (try options.integer("connections", in: 1...32) ?? ConnectionLimits().connections) * streams
         let lease = try options.integer("lease", in: 2...3_600) ?? 60
         settings.leaseSeconds = lease
         settings.requestTimeout = Int64(min(30_000, max(min(10_000, lease * 500), lease * 1_000 / 3))) * 1_000_000

@@ -35,7 +35,7 @@ enum SenderOptions {
             Option(
                 "lease", "SECONDS", default: "60",
                 help: "How long a claimed message is this sender's. A post may take a third of it, 10 s to 30 s."),
-            Option("connections", "N", default: "2", help: "HTTP/2 connections, 1 to 32."),
+            Option("connections", "N", default: "5", help: "HTTP/2 connections, 1 to 32."),
             Option(
                 "streams", "N", default: "100",
                 help: "Requests at a time on each connection, 1 to 1000; FCM allows 100."),

@@ -99,6 +99,7 @@ final class Pipeline {
         var options = [
             "--app": app, "--credentials": credentials, "--endpoint": endpoint, "--ca-file": certificate,
             "--database-url": databaseURL, "--ramp": "0",
+            "--connections": "2",
         ]
         // What the test gives replaces what would be given.
         for argument in arguments { options[argument] = nil }

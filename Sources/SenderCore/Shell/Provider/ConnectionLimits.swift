@@ -1,7 +1,7 @@
 /// How many connections there are and how long each is used; times in nanoseconds.
 struct ConnectionLimits {
     /// Connections at a time; while one is replaced, there is one more.
-    var connections = 2
+    var connections = 5
     /// Requests at a time on one that has shown HTTP/2.
     var streams = 100
     /// The age at which a connection is replaced; each has up to a tenth more or less, so that they do not go together.
