@@ -36,7 +36,8 @@ final class OwnPostgres {
     /// Starts it, and waits until it takes connections.
     func start() throws {
         let options =
-            "-k \(directory) -c listen_addresses= -c fsync=off -c shared_buffers=64MB -c max_connections=50"
+            // Without its port it would take the one that PGPORT names, which is another server's.
+            "-p 5432 -k \(directory) -c listen_addresses= -c fsync=off -c shared_buffers=64MB -c max_connections=50"
             + " -c autovacuum_naptime=10s"
         try run(
             "pg_ctl", "start", "--pgdata=\(data)", "--wait", "--timeout=60", "--log=\(directory)/log",
