@@ -124,7 +124,8 @@ package enum Sender {
             do {
                 return try Conninfo(text, applicationName: "todoke-sender", writes: true)
             } catch {
-                throw Failure(error, while: "reading --\(option)")
+                let failure = Failure(error, while: "reading --\(option)")
+                throw Failure(failure.exit, failure.what, remedy: "check --\(option) or the PG* variables")
             }
         }
         let url = options.string("database-url")

@@ -38,6 +38,9 @@ extension EndToEnd {
             Fault("no server there", 69, ["Connection refused", "Postgres runs"]) { _ in
                 ["--drain", "--database-url", "postgres://todoke@127.0.0.1:1/todoke"]
             },
+            Fault("a way past the pooler that cannot be read", 78, ["check --direct-database-url"]) { _ in
+                ["--drain", "--direct-database-url", "nonsense://x"]
+            },
             Fault("no such database", 78, ["no_such_database", "--database-url|create|createdb"]) { _ in
                 ["--drain", "--database-url", "dbname=no_such_database"]
             },

@@ -33,7 +33,8 @@ package struct PostOrder: Sendable {
     package let message: ClaimedMessage
     /// Whole seconds of life left, for the ttl; `nil` when the message does not expire.
     package let secondsLeft: Int?
-    /// How often libcurl may put the request on a connection.
+    /// The most times that the shell may put the request on a connection; it does it once and leaves the rest to the
+    /// machine.
     package let maximumIssues: Int
 }
 
