@@ -1,10 +1,16 @@
+import CCurl
+
 /// The protocol of an answer.
 package enum HTTPVersion: Sendable {
     case http1, http2, other
 
-    /// Reads the start of a status line: `HTTP/2 200`.
-    init(statusLine line: UnsafeRawBufferPointer) {
-        let major = line.count > 5 ? line[5] : 0
-        self = major == UInt8(ascii: "2") ? .http2 : major == UInt8(ascii: "1") ? .http1 : .other
+    /// Takes `CURLINFO_HTTP_VERSION`; nil when there was no answer.
+    init?(_ version: Int) {
+        switch version {
+        case 0: return nil
+        case Int(CURL_HTTP_VERSION_1_0), Int(CURL_HTTP_VERSION_1_1): self = .http1
+        case Int(CURL_HTTP_VERSION_2_0): self = .http2
+        default: self = .other
+        }
     }
 }

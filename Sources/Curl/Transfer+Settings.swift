@@ -38,9 +38,6 @@ extension Transfer {
         try easy.set(CURLOPT_WRITEDATA, pointer: this, "the response's context")
         try easy.check(
             curl_shim_set_data_callback(easy.raw, CURLOPT_WRITEFUNCTION, receiveBody), "the response's callback")
-        try easy.set(CURLOPT_HEADERDATA, pointer: this, "the headers' context")
-        try easy.check(
-            curl_shim_set_data_callback(easy.raw, CURLOPT_HEADERFUNCTION, receiveHeader), "the headers' callback")
         try easy.set(CURLOPT_OPENSOCKETDATA, pointer: this, "the sockets' context")
         try easy.check(curl_shim_set_opensocket_callback(easy.raw, openSocket), "the sockets' callback")
         try easy.check(curl_shim_set_closesocket_callback(easy.raw, closeSocket), "the sockets' end")

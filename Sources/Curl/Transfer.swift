@@ -8,7 +8,8 @@ package final class Transfer {
     let easy: EasyHandle
     private var body = BodyBuffer()
     let errorBuffer: UnsafeMutablePointer<CChar>
-    private var settings: TransferSettings?
+    /// nil until the slot was configured.
+    private var method: TransferSettings.Method?
     /// What the next request is to carry.
     private var headers: HeaderList?
     /// What libcurl points at.
@@ -24,10 +25,11 @@ package final class Transfer {
     unowned var owner: MultiHandle?
     var position = 0
 
-    var head = ResponseHead()
     private(set) var maximumResponseBytes = 0
     /// Milliseconds that sent bytes may stay unacknowledged; 0 leaves it to the system.
-    var unacknowledgedLimit: Int { settings?.unacknowledgedMilliseconds ?? 0 }
+    private(set) var unacknowledgedLimit = 0
+    private var connectLimit = 0
+    private var connectLimitInUse = 0
 
     /// For whoever uses the slot.
     package var tag = 0
@@ -40,6 +42,8 @@ package final class Transfer {
     package internal(set) var wasReissueRefused = false
     /// It needed a connection that its multi handle, which connects once, does not make; nil when it did not.
     package internal(set) var needsConnection: NeedForConnection?
+    /// Whether the next request may have to wait for a connection to be made: false saves libcurl a timer where there is one.
+    package var mayConnect = true
     /// How the last transfer ended; nil before and while in flight.
     package internal(set) var code: CurlCode?
 
@@ -59,10 +63,13 @@ package final class Transfer {
     package func configure(_ settings: TransferSettings) throws(CurlError) {
         owner?.remove(self)
         // Stays unusable where an option is refused halfway.
-        self.settings = nil
+        method = nil
         try apply(settings)
-        self.settings = settings
+        method = settings.method
         maximumResponseBytes = settings.maximumResponseBytes
+        unacknowledgedLimit = settings.unacknowledgedMilliseconds
+        connectLimit = settings.connectTimeoutMilliseconds
+        connectLimitInUse = connectLimit
         headers = settings.headers
         headersInUse = nil
         url = settings.url
@@ -102,14 +109,13 @@ package final class Transfer {
     package var isInFlight: Bool { owner != nil }
 
     /// The final status that came, also where the rest of the response did not; 0 when there was none.
-    package var status: Int { head.status }
+    package var status: Int {
+        let status = easy.number(CURLINFO_RESPONSE_CODE)
+        // 1xx is followed by the real one.
+        return status >= 200 ? status : 0
+    }
     /// nil when no status line came.
-    package var httpVersion: HTTPVersion? { head.version }
-    /// `Retry-After`, seconds or a date; nil when there was none.
-    package var retryAfter: String? { Self.text(head.retryAfter) }
-    /// The server's clock.
-    package var date: String? { Self.text(head.date) }
-    package var contentType: String? { Self.text(head.contentType) }
+    package var httpVersion: HTTPVersion? { HTTPVersion(easy.number(CURLINFO_HTTP_VERSION)) }
 
     /// What libcurl says about a transfer that ended badly; empty after a good one.
     package var errorText: String {
@@ -124,18 +130,13 @@ package final class Transfer {
     package var requestBytes: Int { easy.number(CURLINFO_REQUEST_SIZE) }
     /// Connections that were made for this transfer; 0 when it shared or reused one.
     package var newConnections: Int { easy.number(CURLINFO_NUM_CONNECTS) }
-
-    private static func text(_ bytes: [UInt8]) -> String? {
-        bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
-    }
 }
 
 extension Transfer {
     /// Clears what the last transfer left, and points libcurl at the next body; then the handle may be added.
     func prepare(for log: SocketLog) throws(CurlError) -> UnsafeMutableRawPointer {
-        guard let settings else { throw CurlError(usage: "the transfer is not configured") }
+        guard let method else { throw CurlError(usage: "the transfer is not configured") }
         let raw = easy.raw
-        head.reset()
         response.removeAll(keepingCapacity: true)
         issues = 0
         wasReissueRefused = false
@@ -150,11 +151,16 @@ extension Transfer {
             try easy.check(curl_shim_set_url(raw, url.raw), "the URL")
             urlInUse = url
         }
+        let limit = mayConnect ? connectLimit : 0
+        if limit != connectLimitInUse {
+            try easy.set(CURLOPT_CONNECTTIMEOUT_MS, limit, "the connection timeout")
+            connectLimitInUse = limit
+        }
         if log !== logInUse {
             try easy.set(CURLOPT_CLOSESOCKETDATA, pointer: Unmanaged.passUnretained(log).toOpaque(), "the socket log")
             logInUse = log
         }
-        if settings.method == .post {
+        if method == .post {
             if bodyInUse != body.start {
                 try easy.check(curl_shim_set_pointer(raw, CURLOPT_POSTFIELDS, body.start), "the body")
                 bodyInUse = body.start

@@ -29,7 +29,8 @@ package struct TransferSettings {
     package var maximumIdleSeconds = 118
     /// nil follows the usual variables (`HTTPS_PROXY`, `NO_PROXY`), which costs a look at each transfer; `""` is none.
     package var proxy: String?
-    package var userAgent = "todoke"
+    /// nil for none but what the headers say: libcurl puts this one together for each request.
+    package var userAgent: String? = "todoke"
     /// What is kept of a response; the rest is read and dropped.
     package var maximumResponseBytes = 1 << 20
 

@@ -1,5 +1,7 @@
 /// A message that this sender holds: what it needs to post it and to record what came of it.
-package struct ClaimedMessage: Sendable {
+///
+/// An object, since it goes from hand to hand and never changes.
+package final class ClaimedMessage: Sendable {
     package let key: MessageKey
     package let app: Int
     /// Posts with a known outcome so far, this one not counted.

@@ -11,14 +11,17 @@ package struct MessageResult: Equatable, Sendable {
     package let key: MessageKey
     package let next: Next
     package let httpStatus: Int?
-    /// UNREGISTERED, QUOTA_EXCEEDED, OUTCOME_UNKNOWN …; `nil` when sent.
-    package let errorCode: String?
     /// The provider's id, the part after `/messages/`.
     package let providerMessageID: String?
+    /// What only few results have: the others are moved by the thousand.
+    private let trouble: Trouble?
+
+    /// UNREGISTERED, QUOTA_EXCEEDED, OUTCOME_UNKNOWN …; `nil` when sent.
+    package var errorCode: String? { trouble?.errorCode }
     /// The verdict's class or what else ended the attempt; `nil` writes no row of `todoke.attempts`.
-    package let outcome: String?
+    package var outcome: String? { trouble?.outcome }
     /// A person's hint for the attempt's row.
-    package let detail: String?
+    package var detail: String? { trouble?.detail }
 
     package init(
         key: MessageKey, next: Next, httpStatus: Int? = nil, errorCode: String? = nil, providerMessageID: String? = nil,
@@ -27,15 +30,34 @@ package struct MessageResult: Equatable, Sendable {
         self.key = key
         self.next = next
         self.httpStatus = httpStatus
-        self.errorCode = errorCode
         // No text of Postgres holds a NUL, and one result that cannot be recorded would hold up all others.
-        self.providerMessageID = providerMessageID.flatMap { $0.utf8.contains(0) ? nil : $0 }
-        self.outcome = outcome
-        self.detail = detail
+        self.providerMessageID = providerMessageID.flatMap { Self.hasNUL($0) ? nil : $0 }
+        let hasTrouble = errorCode != nil || outcome != nil || detail != nil
+        trouble = hasTrouble ? Trouble(errorCode: errorCode, outcome: outcome, detail: detail) : nil
+    }
+
+    private static func hasNUL(_ text: String) -> Bool {
+        text.utf8.withContiguousStorageIfAvailable { $0.contains(0) } ?? text.utf8.contains(0)
     }
 
     /// Whether the row leaves the queue with this result.
     package var isTerminal: Bool {
         if case .pending = next { false } else { true }
+    }
+
+    private final class Trouble: Equatable, Sendable {
+        let errorCode: String?
+        let outcome: String?
+        let detail: String?
+
+        init(errorCode: String?, outcome: String?, detail: String?) {
+            self.errorCode = errorCode
+            self.outcome = outcome
+            self.detail = detail
+        }
+
+        static func == (left: Trouble, right: Trouble) -> Bool {
+            (left.errorCode, left.outcome, left.detail) == (right.errorCode, right.outcome, right.detail)
+        }
     }
 }

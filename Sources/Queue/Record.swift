@@ -17,6 +17,10 @@ package struct Record: Sendable {
 
     /// Splits results by day, and by whether the row is sent without trouble, ends otherwise, or goes back.
     package static func batches(of results: [MessageResult]) -> [Record] {
+        // Nearly always they are of one day and simply sent.
+        if let first = results.first, results.allSatisfy({ $0.shape == .sent && $0.key.day == first.key.day }) {
+            return [Record(day: first.key.day, results, .sent)]
+        }
         var groups: [Day: [[MessageResult]]] = [:]
         for result in results {
             groups[result.key.day, default: [[], [], []]][result.shape.rawValue].append(result)

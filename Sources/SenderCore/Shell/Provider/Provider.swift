@@ -7,11 +7,16 @@ import Reactor
 /// Posts messages over a few HTTP/2 connections and tells the machine how each post ended.
 final class Provider {
     /// What belongs to one of the machine's slots, whichever connection carries its request.
-    private struct Slot {
+    private final class Slot {
         let transfer: Transfer
         var project: String
         /// How many answers the connection had given when the request was added.
         var answersBefore = 0
+
+        init(_ transfer: Transfer, project: String) {
+            self.transfer = transfer
+            self.project = project
+        }
     }
 
     private let pool: ConnectionPool
@@ -53,7 +58,9 @@ final class Provider {
     ///
     /// - Parameter quotaProject: whom the requests are charged to, where it is not the project that they are for.
     func use(accessToken: String, quotaProject: String?, credential: Int) throws(CurlError) {
-        var lines = ["Authorization: Bearer \(accessToken)", "Content-Type: application/json"]
+        var lines = [
+            "Authorization: Bearer \(accessToken)", "Content-Type: application/json", "User-Agent: \(options.userAgent)",
+        ]
         if let quotaProject { lines.append("x-goog-user-project: \(quotaProject)") }
         headers[credential] = try HeaderList(lines)
     }
@@ -70,12 +77,13 @@ final class Provider {
                 report(order.slot, .notIssued(failure, isConnectFault: false), issues: 0)
                 return
             }
-            let transfer = try transfer(for: order)
+            let slot = try slot(for: order)
             RequestBody.write(
-                to: transfer, payload: order.message.payload, ttlDigits: order.message.ttlDigits,
+                to: slot.transfer, payload: order.message.payload, ttlDigits: order.message.ttlDigits,
                 secondsLeft: order.secondsLeft)
-            slots[order.slot]?.answersBefore = connection.answers
-            try connection.add(transfer, now: now)
+            slot.transfer.mayConnect = connection.state == .new
+            slot.answersBefore = connection.answers
+            try connection.add(slot.transfer, now: now)
         } catch {
             let failure = Failure(
                 .configuration, "libcurl cannot post: \(error)", remedy: "check --endpoint and --ca-file")
@@ -83,7 +91,7 @@ final class Provider {
         }
     }
 
-    private func transfer(for order: PostOrder) throws(CurlError) -> Transfer {
+    private func slot(for order: PostOrder) throws(CurlError) -> Slot {
         let headers = headers[order.credential] ?? noHeaders
         guard let slot = slots[order.slot] else {
             let transfer = try Transfer()
@@ -94,17 +102,21 @@ final class Provider {
             // How long connections are used is for the pool to say, which makes a new one where libcurl would ask again.
             settings.maximumIdleSeconds = 86_400
             settings.addressSeconds = -1
+            // Whether a connection is silent is for the pool to see, once for all requests on it.
+            settings.lowSpeedBytesPerSecond = 0
+            settings.userAgent = nil
             try transfer.configure(settings)
-            slots[order.slot] = Slot(transfer: transfer, project: order.projectID)
-            return transfer
+            let slot = Slot(transfer, project: order.projectID)
+            slots[order.slot] = slot
+            return slot
         }
         // libcurl hears of it only where it is another list.
         slot.transfer.setHeaders(headers)
         if slot.project != order.projectID {
             slot.transfer.setURL(try url(project: order.projectID))
-            slots[order.slot]?.project = order.projectID
+            slot.project = order.projectID
         }
-        return slot.transfer
+        return slot
     }
 
     private func url(project: String) throws(CurlError) -> EndpointURL {
@@ -130,24 +142,26 @@ final class Provider {
     }
 
     private func finished(_ connection: ProviderConnection, _ transfer: Transfer, _ code: CurlCode) {
-        guard transfer.status >= 200 else {
+        let status = transfer.status
+        guard status >= 200 else {
             report(transfer.tag, unanswered(connection, transfer, code), issues: transfer.issues)
             return
         }
         // A final status counts even when the body after it was cut off.
-        pool.answered(connection, overHTTP2: transfer.httpVersion == .http2, now: Reactor.now)
+        let version = transfer.httpVersion
+        pool.answered(connection, overHTTP2: version == .http2, now: Reactor.now)
         if code != .ok && code != .http2Stream { pool.drain(connection) }
         // The clock is not needed where the provider asks for nothing.
-        let now = transfer.status == 200 ? 0 : wallClock()
+        let now = status == 200 ? 0 : wallClock()
         let answer =
-            transfer.status == 200
+            status == 200
             ? ProviderAnswer(status: 200, body: transfer.response)
             : ProviderAnswer(
-                status: transfer.status, retryAfter: transfer.retryAfter, date: transfer.date, body: transfer.response)
+                status: status, retryAfter: transfer.retryAfter, date: transfer.date, body: transfer.response)
         var outcome = TransferOutcome(
-            .answered(Verdict.fcm(answer, now: now), httpStatus: transfer.status), issues: transfer.issues)
-        outcome.isHTTP1 = transfer.httpVersion == .http1
-        if transfer.status != 200 { outcome.clockSkewSeconds = ClockSkew.seconds(date: transfer.date, now: now) }
+            .answered(Verdict.fcm(answer, now: now), httpStatus: status), issues: transfer.issues)
+        outcome.isHTTP1 = version == .http1
+        if status != 200 { outcome.clockSkewSeconds = ClockSkew.seconds(date: transfer.date, now: now) }
         events.append(.transferFinished(slot: transfer.tag, outcome))
     }
 

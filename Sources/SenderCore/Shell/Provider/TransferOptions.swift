@@ -6,7 +6,7 @@ struct TransferOptions {
     var connectTimeoutMilliseconds = 10_000
     /// For a whole request; FCM asks for at least 10 s.
     var timeoutMilliseconds = 20_000
-    /// Without a byte in either direction for so long, a request is given up.
+    /// Without a byte in either direction for so long, a request for a token is given up.
     var lowSpeedSeconds = 15
     /// When nothing that was sent is acknowledged for so long, the connection is dead.
     var unacknowledgedMilliseconds = 10_000
