@@ -54,8 +54,6 @@ struct IdleRun {
     private func accepted() -> [Substring] { TextFile.read(senders.sink.acceptedLog).split(separator: "\n") }
 
     /// From just before the INSERT to the arrival.
-    ///
-    /// The emulator's log cuts its times to milliseconds: one is added.
     private func latencies(of times: [Int: Date]) throws(Failure) -> [Double] {
         var latencies: [Double] = []
         for line in accepted() {
@@ -67,7 +65,7 @@ struct IdleRun {
                     .software, "the emulator's log has a line that is not understood", remedy: "please report this")
             }
             guard let begun = times[number] else { continue }
-            latencies.append(arrived.timeIntervalSince(begun) * 1_000 + 1)
+            latencies.append(arrived.timeIntervalSince(begun) * 1_000)
         }
         return latencies
     }
@@ -75,7 +73,7 @@ struct IdleRun {
 
 /// What an idle sender came to.
 struct IdleSample {
-    /// Of each message, from the INSERT to its arrival at the emulator; upper bounds.
+    /// Of each message, from the INSERT to its arrival at the emulator.
     let milliseconds: [Double]
     /// Of one core.
     let cpuPercent: Double

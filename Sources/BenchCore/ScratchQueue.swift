@@ -16,6 +16,8 @@ final class ScratchQueue {
     private let days: Int
     private let notification: Int
     private var loaded = 0
+    /// The statement of ``enqueueOne()`` is there.
+    private var canEnqueue = false
 
     /// Makes it, empty.
     init(url: String?, days: Int, sqlDirectory: String?, program: String) throws(Failure) {
@@ -103,18 +105,28 @@ final class ScratchQueue {
     }
 
     /// Queues one message as an application does, in a transaction of its own, with the wake-up.
+    ///
+    /// The plans are kept from one to the next, as they are in a function and by a driver.
     func enqueueOne() throws(Failure) -> Int {
         loaded += 1
-        try run(
-            "queueing a message",
-            """
-            INSERT INTO todoke.payloads (id, day, notification, target_kind, target, dedupe_key, payload)
-            VALUES (\(loaded), \(day.sql), \(notification), 'token', 'bench-\(loaded)', md5('\(loaded)')::uuid,
-                \(SamplePayload.sql(number: "\(loaded)")));
-            INSERT INTO todoke.messages (id, day, notification, app)
-            VALUES (\(loaded), \(day.sql), \(notification), (SELECT id FROM todoke.apps));
-            NOTIFY todoke_due, '\(Self.app)'
-            """)
+        if !canEnqueue {
+            try run(
+                "preparing to queue",
+                """
+                PREPARE enqueue(bigint) AS
+                WITH payload AS (
+                    INSERT INTO todoke.payloads (id, day, notification, target_kind, target, dedupe_key, payload)
+                    VALUES ($1, \(day.sql), \(notification), 'token', 'bench-' || $1, md5($1::text)::uuid,
+                        \(SamplePayload.sql(number: "$1")))
+                ), message AS (
+                    INSERT INTO todoke.messages (id, day, notification, app)
+                    VALUES ($1, \(day.sql), \(notification), (SELECT id FROM todoke.apps))
+                )
+                SELECT pg_notify('todoke_due', '\(Self.app)')
+                """)
+            canEnqueue = true
+        }
+        try run("queueing a message", "EXECUTE enqueue(\(loaded))")
         return loaded
     }
 

@@ -14,7 +14,7 @@ import Testing
         #expect(
             line.wholeMatch(
                 of:
-                    /\{"time":"[-0-9]{10}T[:.0-9]{12}Z","project":"demo-project","message":\{"token":"t-1","data":\{"k":"v"\}\}\}/
+                    /\{"time":"[-0-9]{10}T[:.0-9]{15}Z","project":"demo-project","message":\{"token":"t-1","data":\{"k":"v"\}\}\}/
             ) != nil, "\(line)")
         #expect(emulator.stop() == 0)
     }

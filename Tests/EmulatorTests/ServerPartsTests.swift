@@ -20,13 +20,13 @@ import Testing
     }
 
     @Test(arguments: [
-        (784_111_777, 37, "Sun, 06 Nov 1994 08:49:37 GMT", "1994-11-06T08:49:37.037Z"),
-        (951_782_400, 0, "Tue, 29 Feb 2000 00:00:00 GMT", "2000-02-29T00:00:00.000Z"),
-        (4_107_542_399, 999, "Sun, 28 Feb 2100 23:59:59 GMT", "2100-02-28T23:59:59.999Z"),
-        (0, 1, "Thu, 01 Jan 1970 00:00:00 GMT", "1970-01-01T00:00:00.001Z"),
+        (784_111_777, 37_001, "Sun, 06 Nov 1994 08:49:37 GMT", "1994-11-06T08:49:37.037001Z"),
+        (951_782_400, 0, "Tue, 29 Feb 2000 00:00:00 GMT", "2000-02-29T00:00:00.000000Z"),
+        (4_107_542_399, 999_999, "Sun, 28 Feb 2100 23:59:59 GMT", "2100-02-28T23:59:59.999999Z"),
+        (0, 1, "Thu, 01 Jan 1970 00:00:00 GMT", "1970-01-01T00:00:00.000001Z"),
     ])
-    func timesAreWrittenAsTheStandardsSay(seconds: Int64, milliseconds: Int, http: String, timestamp: String) {
-        let time = WallTime(seconds: seconds, milliseconds: milliseconds)
+    func timesAreWrittenAsTheStandardsSay(seconds: Int64, microseconds: Int, http: String, timestamp: String) {
+        let time = WallTime(seconds: seconds, microseconds: microseconds)
         #expect(time.httpDate == http)
         #expect(time.timestamp == timestamp)
     }
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func namesAreNeverRepeated() {
-        var names = MessageName(project: "p", time: WallTime(seconds: 1_500_415_314, milliseconds: 455))
+        var names = MessageName(project: "p", time: WallTime(seconds: 1_500_415_314, microseconds: 455_000))
         var seen: Set<[UInt8]> = []
         for _ in 0..<1000 {
             var name: [UInt8] = []

@@ -151,7 +151,7 @@ import Testing
     private func ask(_ body: String) throws -> (Int, [String: Any]) {
         var tokens = AccessTokens()
         var output: [UInt8] = []
-        let time = WallTime(seconds: Int64(Self.now), milliseconds: 0)
+        let time = WallTime(seconds: Int64(Self.now), microseconds: 0)
         let head = endpoint.answer([UInt8](body.utf8), tokens: &tokens, time: time, now: 0, into: &output)
         return (head.status, try #require(JSONSerialization.jsonObject(with: Data(output)) as? [String: Any]))
     }

@@ -7,8 +7,8 @@ struct WallClock {
 
     /// As RFC 3339 writes it.
     func timestamp(_ moment: Int64) -> String {
-        let milliseconds = time.seconds * 1000 + Int64(time.milliseconds) - (now - moment) / 1_000_000
-        return WallTime(seconds: milliseconds / 1000, milliseconds: Int(milliseconds % 1000)).timestamp
+        let microseconds = time.seconds * 1_000_000 + Int64(time.microseconds) - (now - moment) / 1_000
+        return WallTime(seconds: microseconds / 1_000_000, microseconds: Int(microseconds % 1_000_000)).timestamp
     }
 }
 

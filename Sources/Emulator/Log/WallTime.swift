@@ -8,17 +8,17 @@
 struct WallTime: Equatable, Sendable {
     /// Since 1970.
     let seconds: Int64
-    let milliseconds: Int
+    let microseconds: Int
 
     static var now: WallTime {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
-        return WallTime(seconds: Int64(time.tv_sec), milliseconds: Int(time.tv_nsec) / 1_000_000)
+        return WallTime(seconds: Int64(time.tv_sec), microseconds: Int(time.tv_nsec) / 1_000)
     }
 
     /// So many seconds later, and never before 1970.
     func moved(by seconds: Int) -> WallTime {
-        WallTime(seconds: max(0, self.seconds + Int64(seconds)), milliseconds: milliseconds)
+        WallTime(seconds: max(0, self.seconds + Int64(seconds)), microseconds: microseconds)
     }
 
     /// `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
@@ -30,10 +30,10 @@ struct WallTime: Equatable, Sendable {
         return "\(weekday), \(Self.padded(day, 2)) \(months[month - 1]) \(year) \(clock) GMT"
     }
 
-    /// `1994-11-06T08:49:37.123Z` (RFC 3339).
+    /// `1994-11-06T08:49:37.123456Z` (RFC 3339).
     var timestamp: String {
         let (year, month, day) = date
-        return "\(year)-\(Self.padded(month, 2))-\(Self.padded(day, 2))T\(clock).\(Self.padded(milliseconds, 3))Z"
+        return "\(year)-\(Self.padded(month, 2))-\(Self.padded(day, 2))T\(clock).\(Self.padded(microseconds, 6))Z"
     }
 
     private var clock: String {

@@ -10,7 +10,7 @@ struct MessageName {
         prefix = [UInt8]("{\n  \"name\": \"projects/\(project)/messages/0:".utf8)
         suffix = [UInt8]("%\(Randomness.hex(bytes: 8))\"\n}\n".utf8)
         fakeName = [UInt8]("{\n  \"name\": \"projects/\(project)/messages/fake_message_id\"\n}\n".utf8)
-        next = Int(time.seconds) * 1_000_000 + time.milliseconds * 1000
+        next = Int(time.seconds) * 1_000_000 + time.microseconds
     }
 
     /// Appends the answer to an accepted message.

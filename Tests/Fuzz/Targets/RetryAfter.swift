@@ -15,7 +15,7 @@ extension FuzzTarget {
             guard let moment = HTTPDate.secondsSince1970(text, now: now) else { continue }
             // The printer is for the wall clock, which is past 1970.
             guard moment >= 0 else { continue }
-            let printed = WallTime(seconds: Int64(moment), milliseconds: 0).httpDate
+            let printed = WallTime(seconds: Int64(moment), microseconds: 0).httpDate
             expect(HTTPDate.secondsSince1970(printed) == moment, "\(moment) is printed as \(printed)")
         }
     }
