@@ -112,6 +112,7 @@ let package = Package(
         tests("ProducerCoreTests", ["ProducerCore", "Queue", "Delivery"]),
         tests("OperatorCoreTests", ["OperatorCore", "Operations", "Postgres", "Delivery"]),
         tests("EmulatorTests", ["Emulator", "Signing"]),
+        tests("BenchCoreTests", ["BenchCore", "Delivery", "Operations"]),
         tests("EndToEndTests", ["Postgres", "Signing"]),
     ] + fuzzing,
     swiftLanguageModes: [.v6]

@@ -51,7 +51,7 @@ extension Report {
         }
         if let idle = results.idle {
             lines.append(
-                "  idle: enqueued to posted p50 \(short(Statistics.median(idle.milliseconds))) ms, "
+                "  idle, with the emulator: enqueued to posted p50 \(short(Statistics.median(idle.milliseconds))) ms, "
                     + "p99 \(short(Statistics.percentile(idle.milliseconds, 0.99))) ms; \(short(idle.cpuPercent)) % of a core"
             )
         }

@@ -16,7 +16,7 @@ package struct MessageResult: Equatable, Sendable {
     /// What only few results have: the others are moved by the thousand.
     private let trouble: Trouble?
 
-    /// UNREGISTERED, QUOTA_EXCEEDED, OUTCOME_UNKNOWN …; `nil` when sent.
+    /// UNREGISTERED, QUOTA_EXCEEDED, OUTCOME_UNKNOWN …; `nil` when sent without trouble.
     package var errorCode: String? { trouble?.errorCode }
     /// The verdict's class or what else ended the attempt; `nil` writes no row of `todoke.attempts`.
     package var outcome: String? { trouble?.outcome }

@@ -105,17 +105,19 @@ package struct Record: Sendable {
         )
         """
 
+    /// What is sent with trouble is so at another post, which followed at once.
     private func ended(_ sender: Int) -> String {
         """
         updated AS (
             UPDATE todoke.messages m SET state = g.state::todoke.message_state, finished_at = now(), lease_until = NULL,
-                attempts = m.attempts + g.spent, http_status = g.http_status, error_code = g.error_code,
+                attempts = m.attempts + g.spent, http_status = g.http_status,
+                error_code = CASE WHEN g.state <> 'sent' THEN g.error_code END,
                 provider_message_id = g.provider_message_id
             FROM given g
             WHERE m.day = \(day.sql) AND m.id = g.id AND m.claim_no = g.claim_no AND m.sender_id = \(sender)
                 AND m.state > 'pending' AND m.state < 'sent'
             RETURNING m.id, m.day, m.notification, m.app, m.attempts, m.claim_no, m.sender_id, g.outcome, m.http_status,
-                m.error_code, g.detail, NULL::timestamptz AS retry_at
+                g.error_code, g.detail, CASE WHEN m.state = 'sent' THEN now() END AS retry_at
         )
         """
     }

@@ -41,6 +41,8 @@ package enum Sender {
         let quotaProject = try QuotaProject.find(environment)
         let endpoint = try endpoint(options)
         let metricsAddress = try metricsAddress(options)
+        let limits = try connectionLimits(options)
+        let databaseSettings = try databaseSettings(options, settings)
         let transferOptions = TransferOptions(
             caFile: caFile, timeoutMilliseconds: Int(settings.requestTimeout / 1_000_000) - 500,
             proxy: TransferOptions.namesProxy(environment) ? nil : "", userAgent: "todoke/\(Version.current)")
@@ -50,7 +52,6 @@ package enum Sender {
         defer { withExtendedLifetime(signals) {} }
         let server = try metricsAddress.map { address throws(Failure) in try MetricsServer(address, reactor: reactor) }
         try CurlLibrary.initialize()
-        let databaseSettings = try databaseSettings(options, settings)
         for case .metadataServer(let server) in credentials {
             try MetadataProbe(
                 server: server, reactor: reactor, options: transferOptions, isInterrupted: { !events.isEmpty }
@@ -60,7 +61,7 @@ package enum Sender {
             databaseSettings, reactor: reactor, events: events)
         let provider = try Provider(
             reactor: reactor, events: events, endpoint: endpoint, slots: settings.slots,
-            limits: try connectionLimits(options), options: transferOptions, wallClock: wallClock)
+            limits: limits, options: transferOptions, wallClock: wallClock)
         var tokens: [TokenFetcher] = []
         for (index, credential) in credentials.enumerated() {
             tokens.append(

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Postgres
 
 /// A Postgres of its own, which a test may stop and start; removed with the last reference.
 ///
@@ -15,6 +16,11 @@ final class OwnPostgres {
     /// Where it is, as `key=value` text without a database.
     var place: String { "host=\(directory) port=5432 user=postgres" }
 
+    /// Both of a pair, for who connects to whichever of them takes writes.
+    func place(or other: OwnPostgres) -> String {
+        "host=\(directory),\(other.directory) port=5432,5432 user=postgres"
+    }
+
     private let directory: String
     private let programs: String
     private var data: String { directory + "/data" }
@@ -27,6 +33,31 @@ final class OwnPostgres {
             "--locale=C.UTF-8", "--no-sync", "--no-instructions")
         try start()
     }
+
+    /// A standby of that server, which follows it and takes no writes.
+    ///
+    /// The server confirms a COMMIT only when the standby has it, once ``awaitStandby()`` was called.
+    init(following primary: OwnPostgres) throws {
+        programs = primary.programs
+        directory = try Self.makeDirectory()
+        try run(
+            "pg_basebackup", "--host=\(primary.directory)", "--port=5432", "--username=postgres", "--no-password",
+            "--pgdata=\(data)", "--write-recovery-conf", "--checkpoint=fast", "--wal-method=stream", "--no-sync")
+        try start()
+    }
+
+    /// Lets no COMMIT be confirmed from now on before a standby has it.
+    func awaitStandby() throws {
+        let connection = try Connection(Conninfo(place + " dbname=postgres", applicationName: "todoke tests"))
+        try connection.query("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        try connection.query("SELECT pg_reload_conf()")
+        try wait(for: "the standby is a synchronous one") {
+            try connection.query("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'").int(0, 0) == 1
+        }
+    }
+
+    /// Makes a standby the server that takes writes, and waits until it does.
+    func promote() throws { try run("pg_ctl", "promote", "--pgdata=\(data)", "--wait", "--timeout=60") }
 
     deinit {
         try? stop(.immediate)

@@ -55,6 +55,16 @@ final class Pipeline {
     /// A new connection in place of one whose server went away.
     func reconnect() throws { database = try scratch.connect() }
 
+    /// From now on looks at the same database on another server, which had its content from the first.
+    func look(at server: OwnPostgres) throws {
+        database = try Connection(Conninfo("\(server.place) dbname=\(scratch.name)", applicationName: "todoke tests"))
+    }
+
+    /// The database by the names of both servers.
+    func databaseURL(_ server: OwnPostgres, or other: OwnPostgres) -> String {
+        "\(server.place(or: other)) dbname=\(scratch.name)"
+    }
+
     // MARK: Files
 
     @discardableResult

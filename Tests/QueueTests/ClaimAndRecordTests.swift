@@ -151,6 +151,19 @@ import Testing
         #expect(try attempts() == ["token_invalid UNREGISTERED 1 false"])
     }
 
+    @Test func whatWasSentAtASecondPostTellsOfTheFirst() throws {
+        try queue(1)
+        let key = try #require(try claim().messages.first?.key)
+        try record([
+            MessageResult(
+                key: key, next: .sent, httpStatus: 200, errorCode: "OUTCOME_UNKNOWN", providerMessageID: "0:1",
+                outcome: "unknown", detail: "no answer")
+        ])
+        #expect(try states() == ["sent": 1])
+        #expect(try attempts() == ["unknown OUTCOME_UNKNOWN 0 true"], "it was tried again, so it is no final failure")
+        #expect(try value("coalesce(error_code, '-') || ' ' || provider_message_id || ' ' || http_status") == "- 0:1 200")
+    }
+
     @Test func aRetryWaitsWithItsAttemptSpent() throws {
         try queue(1)
         let key = try #require(try claim().messages.first?.key)

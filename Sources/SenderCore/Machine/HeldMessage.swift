@@ -1,3 +1,4 @@
+import Delivery
 import Queue
 
 /// A claimed message with this sender's own times and counts.
@@ -12,6 +13,8 @@ struct HeldMessage: Sendable {
     /// Monotonic time at which the message expires.
     let expires: Int64?
     var unknownOutcomes = 0
+    /// What is known of its first post, if that had an unknown outcome: it belongs into the message's story, however it ends.
+    var unknownReason: String?
     var refusedTokens = 0
     var requeues = 0
 
@@ -22,6 +25,21 @@ struct HeldMessage: Sendable {
         self.leaseEnds = leaseEnds
         self.expires = expires
     }
+
+    /// What becomes of it without another post; an earlier one without an answer is not forgotten.
+    func result(_ next: MessageResult.Next) -> MessageResult {
+        guard let unknownReason else { return MessageResult(key: message.key, next: next) }
+        return MessageResult(
+            key: message.key, next: next, errorCode: Self.unknownCode, outcome: Self.unknownOutcome, detail: unknownReason)
+    }
+
+    /// The hint of its last post, with what is known of the first one.
+    func detail(_ hint: String) -> String {
+        unknownReason.map { "\(hint) It was posted before as well: \($0)" } ?? hint
+    }
+
+    static let unknownCode = "OUTCOME_UNKNOWN"
+    static let unknownOutcome = VerdictClass.unknown.rawValue
 
     var isUrgent: Bool { priority >= Work.urgentPriorities.lowerBound }
 }

@@ -126,7 +126,7 @@ extension SenderMachine {
                 consider((hadSuccess ? app.openedAt : startedAt) + settings.startupTimeout)
             }
             // Only where nothing but the rate is in the way: everything else has a time of its own, or is an event.
-            let streams = app.ready.hasUrgent ? capacity : capacity - capacity / 25
+            let streams = app.ready.hasUrgent ? capacity : usualCapacity
             if !app.ready.isEmpty, slots.inFlight < streams, !isStopping, canRecord, app.mayPost(now: now),
                 tokens[app.credential].isUsable(now: now)
             {

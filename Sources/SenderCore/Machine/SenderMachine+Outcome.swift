@@ -35,10 +35,13 @@ extension SenderMachine {
         case .sent:
             sentSinceVitals += 1
             judged(entry, now: now)
+            let isSecond = entry.held.unknownReason != nil
             results.append(
                 MessageResult(
                     key: entry.held.message.key, next: .sent, httpStatus: httpStatus,
-                    providerMessageID: verdict.providerMessageID),
+                    errorCode: isSecond ? HeldMessage.unknownCode : nil, providerMessageID: verdict.providerMessageID,
+                    outcome: isSecond ? HeldMessage.unknownOutcome : nil,
+                    detail: isSecond ? entry.held.detail("Sent, and maybe twice.") : nil),
                 now: now)
         case .authConfig where verdict.isOfOnePlatform:
             refusedForPlatform(entry, verdict, httpStatus: httpStatus, now: now)
@@ -66,7 +69,7 @@ extension SenderMachine {
         results.append(
             MessageResult(
                 key: entry.held.message.key, next: next, httpStatus: httpStatus, errorCode: verdict.code,
-                outcome: verdict.kind.rawValue, detail: verdict.hint), now: now)
+                outcome: verdict.kind.rawValue, detail: entry.held.detail(verdict.hint)), now: now)
     }
 
     /// Nobody knows whether the request was processed: resent at once, once; then it goes back and waits its turn.
@@ -75,8 +78,8 @@ extension SenderMachine {
         if held.message.isAtMostOnce {
             results.append(
                 MessageResult(
-                    key: held.message.key, next: .failed, errorCode: "OUTCOME_UNKNOWN", outcome: "unknown",
-                    detail: reason),
+                    key: held.message.key, next: .failed, errorCode: HeldMessage.unknownCode,
+                    outcome: HeldMessage.unknownOutcome, detail: reason),
                 now: now)
             return
         }
@@ -92,6 +95,7 @@ extension SenderMachine {
             openBreaker(app: entry.app, fault, postedAt: entry.postedAt, now: now)
         }
         if held.unknownOutcomes == 1 && !isStopping && apps[entry.app].breaker.allowance(now: now) > 0 {
+            held.unknownReason = reason
             putBack(held, app: entry.app, now: now)
             return
         }
@@ -102,7 +106,8 @@ extension SenderMachine {
             MessageResult(
                 key: held.message.key,
                 next: isTooOld ? .failed : .pending(delayMilliseconds: delay, isAttemptSpent: false),
-                errorCode: "OUTCOME_UNKNOWN", outcome: "unknown", detail: reason), now: now)
+                errorCode: HeldMessage.unknownCode, outcome: HeldMessage.unknownOutcome, detail: held.detail(reason)),
+            now: now)
     }
 
     /// The request never left: it goes again at once, unless the app is still or it keeps happening.

@@ -12,8 +12,7 @@ extension SenderMachine {
         for index in apps.indices where apps[index].ready.hasUrgent {
             while apps[index].ready.hasUrgent, slots.inFlight < capacity, postOne(app: index, now: now) {}
         }
-        // A few streams are kept for urgent messages: one that comes is posted though all others are taken.
-        let usable = capacity - capacity / 25
+        let usable = usualCapacity
         var isGoing = slots.inFlight < usable
         while isGoing {
             isGoing = false
@@ -25,12 +24,16 @@ extension SenderMachine {
         }
     }
 
+    /// Streams for messages that are not urgent: a few are kept free, so that an urgent one is posted though all others are
+    /// taken. Those become free by the hundred each second, so few are enough.
+    var usualCapacity: Int { capacity - capacity / 100 }
+
     /// Posts the app's next message, or does away with it; false when there is none that may go now.
     private mutating func postOne(app index: Int, now: Int64) -> Bool {
         guard let held = apps[index].ready.first, let info = apps[index].info, slots.hasFree else { return false }
         if let expires = held.expires, expires <= now {
             _ = apps[index].ready.popFirst()
-            results.append(MessageResult(key: held.message.key, next: .expired, outcome: nil), now: now)
+            results.append(held.result(.expired), now: now)
             return true
         }
         guard held.leaseEnds - now > settings.requestTimeout else {
@@ -65,9 +68,7 @@ extension SenderMachine {
     /// Gives a claimed message back as it was: due at once for whoever can post it.
     mutating func release(_ held: HeldMessage, now: Int64) {
         floors.forget(now: now)
-        results.append(
-            MessageResult(key: held.message.key, next: .pending(delayMilliseconds: nil, isAttemptSpent: false)),
-            now: now)
+        results.append(held.result(.pending(delayMilliseconds: nil, isAttemptSpent: false)), now: now)
     }
 
     /// Gives back everything of the app that is not on a stream.

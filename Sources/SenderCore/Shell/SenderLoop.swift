@@ -93,7 +93,7 @@ final class SenderLoop {
         case .askUrgent(let apps): database.askUrgent(apps: apps)
         case .keepHouse(let apps): database.keepHouse(apps: apps)
         case .refreshToken(let credential): tokens[credential].fetch()
-        case .post(let order): provider.post(order)
+        case .post(let order): provider.post(order, now: now)
         case .log(let entry): log.write(entry.level, entry.message, entry.fields, now: now)
         case .finish(let exit, let failure): ending = (exit, failure)
         }

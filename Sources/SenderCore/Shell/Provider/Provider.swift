@@ -68,8 +68,7 @@ final class Provider {
     /// For metrics: connections there are now, draining ones included, and connections begun so far.
     var connectionCounts: (now: Int, opened: Int) { (pool.count, pool.opened) }
 
-    func post(_ order: PostOrder) {
-        let now = Reactor.now
+    func post(_ order: PostOrder, now: Int64) {
         do {
             guard let connection = try pool.connection(now: now) else {
                 // The machine posts within the capacity it was told of, so this is the odd one that crossed a change of it.
