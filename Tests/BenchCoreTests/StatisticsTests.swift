@@ -20,7 +20,9 @@ import Testing
 
     @Test func `ratios are of the same round`() {
         var results = Results()
-        results.bare = [Sample(messagesPerSecond: 100, cpuMicroseconds: 10), Sample(messagesPerSecond: 50, cpuMicroseconds: 20)]
+        results.bare = [
+            Sample(messagesPerSecond: 100, cpuMicroseconds: 10), Sample(messagesPerSecond: 50, cpuMicroseconds: 20),
+        ]
         results.sender = [ReportTests.sender(rate: 50, cpu: 15), ReportTests.sender(rate: 40, cpu: 25)]
         #expect(results.throughputRatios == [0.5, 0.8])
         #expect(results.cpuRatios == [1.5, 1.25])

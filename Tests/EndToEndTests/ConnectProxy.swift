@@ -10,7 +10,8 @@ final class ConnectProxy: Sendable {
     /// How many tunnels were opened.
     var count: Int { tunnels.value }
 
-    init() throws {
+    /// - Parameter admitted: so many tunnels are opened, all others refused.
+    init(admitted: Int = .max) throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = Self.loopback(port: 0)
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -27,7 +28,7 @@ final class ConnectProxy: Sendable {
             while true {
                 let client = accept(listener, nil, nil)
                 guard client >= 0 else { return }
-                Thread.detachNewThread { Self.serve(client, tunnels) }
+                Thread.detachNewThread { Self.serve(client, tunnels, admitted) }
             }
         }
     }
@@ -38,7 +39,7 @@ final class ConnectProxy: Sendable {
         close(listener)
     }
 
-    private static func serve(_ client: Int32, _ tunnels: Counter) {
+    private static func serve(_ client: Int32, _ tunnels: Counter, _ admitted: Int) {
         defer { close(client) }
         var head: [UInt8] = []
         var byte: UInt8 = 0
@@ -50,6 +51,11 @@ final class ConnectProxy: Sendable {
         guard words.count > 1, words[0] == "CONNECT",
             let port = words[1].split(separator: ":").last.flatMap({ UInt16($0) })
         else { return }
+        guard tunnels.value < admitted else {
+            let answer = Array("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n".utf8)
+            _ = send(client, answer, answer.count, Int32(MSG_NOSIGNAL))
+            return
+        }
         let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         defer { close(server) }
         var address = loopback(port: port)

@@ -162,6 +162,22 @@ extension EndToEnd {
                     == 10)
         }
 
+        @Test("A proxy that opens the way to the token and not to FCM opens the breaker, and is named")
+        func refusedByTheProxy() throws {
+            let pipeline = try Pipeline()
+            let proxy = try ConnectProxy(admitted: 1)
+            try pipeline.queue(10, "refused")
+            let environment = ["https_proxy": "http://127.0.0.1:\(proxy.port)", "no_proxy": ""]
+            let ended = try pipeline.sender(environment: environment).end()
+            #expect(ended.exitCode == 69, "\(ended.story)")
+            #expect(ended.story.contains("403") && ended.story.contains("proxies"), "\(ended.story)")
+            #expect(proxy.count == 1)
+            #expect(
+                try pipeline.number("SELECT count(*) FROM todoke.messages WHERE state = 'pending' AND attempts = 0")
+                    == 10)
+            #expect(try pipeline.number("SELECT max(claim_no) FROM todoke.messages") <= 2, "claimed over and over")
+        }
+
         /// Seconds since a connection in `/connections` was opened.
         private static func age(_ connection: [String: Any]) -> TimeInterval {
             let format = Date.ISO8601FormatStyle(includingFractionalSeconds: true)

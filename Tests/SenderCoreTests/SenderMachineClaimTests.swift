@@ -89,6 +89,59 @@ import Testing
         for claim in harness.take().claims { #expect(claim.limit <= 50) }
     }
 
+    @Test func `an at-most-once app claims no more urgent ones either`() {
+        var harness = MachineHarness { $0.slots = 5 }
+        harness.hear(.databaseReady, .tokenReady(credential: 0, lifetime: 3_600 * MachineHarness.second))
+        let app = Work.App(
+            id: 1, name: "recipes", projectID: "demo", isPaused: false, messagesPerSecond: 10_000, liveSenders: 1,
+            isAtMostOnce: true)
+        harness.hear(.work(apps: [app], due: [9, 5].map(MachineHarness.place), nextInMilliseconds: nil))
+        #expect(harness.take().claims.map(\.limit).reduce(0, +) <= 5)
+    }
+
+    @Test func `the app that holds least is claimed for next`() {
+        var harness = MachineHarness(apps: ["one", "two", "three"]) {
+            $0.slots = 200
+            $0.prefetch = 1_500
+        }
+        harness.hear(.databaseReady, .tokenReady(credential: 0, lifetime: 3_600 * MachineHarness.second))
+        let due = [1, 2, 3].map { Work.Due(app: $0, priority: 5, day: MachineHarness.day) }
+        harness.hear(MachineHarness.work(["one", "two", "three"], due: due, perSecond: 100_000))
+        var asked: [Int] = []
+        for _ in 0..<3 {
+            let claim = harness.take().claims[0]
+            asked.append(claim.app)
+            // So few that the first would have room for more each time.
+            harness.answer(claim, claim.limit * 3 / 5, from: claim.app * 10_000)
+        }
+        #expect(asked == [1, 2, 3])
+    }
+
+    @Test func `a floor is good for a second from the answer that brought it`() {
+        var floors = ClaimFloors()
+        let claim = Claim(app: 1, priority: 5, day: MachineHarness.day, limit: 100)
+        let answer = Claim.Answer(messages: [], taken: 100, floor: Self.floor(9))
+        let place = MachineHarness.place(5)
+        // A claim that took three seconds, since there was no floor for it.
+        floors.learn(answer, of: claim, at: place, askedAt: 0, now: 3 * MachineHarness.second)
+        #expect(floors.floor(for: place, now: 3_900_000_000) != nil)
+        #expect(floors.floor(for: place, now: 4_000_000_000) == nil)
+    }
+
+    @Test func `wake-ups for apps of others forget nothing`() {
+        var harness = MachineHarness { $0.drains = false }
+        harness.start(messages: 1)
+        let place = MachineHarness.place(5)
+        let claim = Claim(app: 1, priority: 5, day: MachineHarness.day, limit: 1)
+        harness.machine.floors.learn(
+            Claim.Answer(messages: [], taken: 1, floor: Self.floor(9)), of: claim, at: place, askedAt: harness.now,
+            now: harness.now)
+        harness.hear(.woken(app: "weather"))
+        #expect(harness.machine.floors.floor(for: place, now: harness.now) != nil)
+        harness.hear(.woken(app: "recipes"))
+        #expect(harness.machine.floors.floor(for: place, now: harness.now) == nil)
+    }
+
     @Test func `a probe is one message for both lanes`() {
         var harness = MachineHarness { $0.drains = false }
         harness.start(messages: 1)

@@ -7,7 +7,8 @@ struct AppState: Sendable {
     let name: String
     /// Which of the machine's tokens its posts carry.
     let credential: Int
-    private(set) var info: Work.App?
+    /// Its row; nil before it was read, and while it has none.
+    var info: Work.App?
     var rate: SendRate
     var breaker = Breaker.closed
     /// The breaker stands open for want of an access token, and closes when there is one.
@@ -16,6 +17,8 @@ struct AppState: Sendable {
     var openedAt: Int64 = 0
     /// Posts without an answer since the last one that had one.
     var unansweredInARow = 0
+    /// Posts that did not leave since the last one that did.
+    var notIssuedInARow = 0
     /// When the provider last took a message of the app, or judged one by what it says; `nil` if it never did.
     var judgedAt: Int64?
     var nextPlatformLogAt: Int64 = .min

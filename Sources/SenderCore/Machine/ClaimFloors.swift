@@ -15,8 +15,9 @@ struct ClaimFloors: Sendable {
         return found.floor
     }
 
-    mutating func learn(_ answer: Claim.Answer, of claim: Claim, at place: Work.Due, askedAt: Int64) {
-        let since = claim.floor == nil ? askedAt : known[place]?.since
+    mutating func learn(_ answer: Claim.Answer, of claim: Claim, at place: Work.Due, askedAt: Int64, now: Int64) {
+        // Counted from the answer: where a claim without a floor is slow, the next ones need it most.
+        let since = claim.floor == nil ? now : known[place]?.since
         guard answer.taken == claim.limit, askedAt >= forgottenAt, let since, let floor = answer.floor else {
             known[place] = nil
             return

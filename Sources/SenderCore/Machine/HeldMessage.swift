@@ -30,7 +30,8 @@ struct HeldMessage: Sendable {
     func result(_ next: MessageResult.Next) -> MessageResult {
         guard let unknownReason else { return MessageResult(key: message.key, next: next) }
         return MessageResult(
-            key: message.key, next: next, errorCode: Self.unknownCode, outcome: Self.unknownOutcome, detail: unknownReason)
+            key: message.key, next: next, errorCode: Self.unknownCode, outcome: Self.unknownOutcome,
+            detail: unknownReason)
     }
 
     /// The hint of its last post, with what is known of the first one.
@@ -38,8 +39,16 @@ struct HeldMessage: Sendable {
         unknownReason.map { "\(hint) It was posted before as well: \($0)" } ?? hint
     }
 
+    /// The name of an outcome that nobody knows, for SQL.
     static let unknownCode = "OUTCOME_UNKNOWN"
     static let unknownOutcome = VerdictClass.unknown.rawValue
 
     var isUrgent: Bool { priority >= Work.urgentPriorities.lowerBound }
+}
+
+extension MessageResult {
+    /// A claim that comes to nothing: due again at once, for whoever can post it.
+    static func untouched(_ key: MessageKey) -> MessageResult {
+        MessageResult(key: key, next: .pending(delayMilliseconds: nil, isAttemptSpent: false))
+    }
 }

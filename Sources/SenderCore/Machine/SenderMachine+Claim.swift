@@ -21,13 +21,17 @@ extension SenderMachine {
     }
 
     private mutating func claim(isUrgent: Bool, now: Int64) {
+        var next: (place: Work.Due, app: Int, limit: Int)?
         for place in due where place.isUrgent == isUrgent {
-            if let index = apps.firstIndex(where: { $0.info?.id == place.app }),
+            // Highest priorities come first. Within one, the app that holds least: another may want more each time.
+            if let next, place.priority < next.place.priority { break }
+            guard let index = apps.firstIndex(where: { $0.info?.id == place.app }),
+                apps[index].held < next.map({ apps[$0.app].held }) ?? .max,
                 let limit = claimLimit(app: index, isUrgent: isUrgent, now: now)
-            {
-                return ask(place, app: index, limit: limit, now: now)
-            }
+            else { continue }
+            next = (place, index, limit)
         }
+        if let next { return ask(next.place, app: next.app, limit: next.limit, now: now) }
         guard !isUrgent else { return }
         // Woken, and not yet told where: most likely where the last ones were.
         for index in apps.indices where apps[index].isExpected {
@@ -62,7 +66,8 @@ extension SenderMachine {
         let postable = app.postable(seconds: max(1, min(Self.postableSeconds, settings.leaseSeconds / 4)))
         if isUrgent {
             let room = all + Self.urgentRoom - held - (underWay[.claim] ?? 0) - unrecorded
-            let wanted = min(room, postable - app.ready.urgentCount)
+            var wanted = min(room, postable - app.ready.urgentCount)
+            if info.isAtMostOnce { wanted = min(wanted, postableAtOnce(app, isUrgent: true, now: now)) }
             guard wanted > 0, let limit = Self.size(within: wanted) else { return nil }
             // A small claim costs as much as a large one: while some wait already, until many fit.
             let isWorthIt = limit >= min(500, postable / 2) || app.ready.urgentCount <= 50
@@ -73,15 +78,21 @@ extension SenderMachine {
         let urgent = max(0, (underWay[.urgent] ?? 0) - Self.urgentRoom)
         var wanted = min(all - held - urgent - unrecorded, part - app.held, postable - app.held)
         if info.isAtMostOnce {
-            // What is claimed and not posted when this sender is killed fails: no more than can go at once.
-            var rate = app.rate
-            wanted = min(wanted, capacity - inFlight - app.ready.count, rate.available(now: now) - app.ready.count)
+            wanted = min(wanted, postableAtOnce(app, isUrgent: false, now: now))
         }
         guard wanted > 0, let limit = Self.size(within: wanted) else { return nil }
         let usual = min(
             Self.claimSizes[0], max(1, info.isAtMostOnce ? min(part, capacity) / 2 : part * 2 / 3), max(1, postable / 2)
         )
         return limit >= (Self.size(within: usual) ?? 1) || app.held == 0 ? limit : nil
+    }
+
+    /// What is claimed and not posted when this sender is killed fails where a message is sent at most once: no more than can
+    /// go at once.
+    private func postableAtOnce(_ app: AppState, isUrgent: Bool, now: Int64) -> Int {
+        var rate = app.rate
+        let other = (underWay[isUrgent ? .claim : .urgent] ?? 0) + app.ready.count
+        return min(capacity - inFlight, rate.available(isUrgent: isUrgent, now: now)) - other
     }
 
     private func sharers(with index: Int) -> Int {
@@ -99,14 +110,18 @@ extension SenderMachine {
         let index = apps.firstIndex { $0.info?.id == claim.app }
         // With a floor, or where others claim at the same time, a batch may come back short though there is more.
         if answer.taken * 2 < claim.limit && claim.floor == nil { due.removeAll { $0 == place } }
-        floors.learn(answer, of: claim, at: place, askedAt: askedAt)
+        floors.learn(answer, of: claim, at: place, askedAt: askedAt, now: now)
         if answer.taken > 0 {
             claimedSinceWork = true
             if let index, !claim.isUrgent { apps[index].lastPlace = place }
         }
         // What was claimed may have hidden more of it behind locks of others: look again soon, but not in a storm.
         if due.isEmpty && claimedSinceWork { nextWorkAt = min(nextWorkAt, now + 50_000_000) }
-        guard let index else { return }
+        guard let index else {
+            // The app has another row or none since the claim left.
+            for message in answer.messages { results.append(.untouched(message.key), now: now) }
+            return
+        }
         for message in answer.messages {
             apps[index].ready.append(
                 HeldMessage(

@@ -11,14 +11,40 @@ extension SenderMachine {
         switch outcome.ending {
         case .answered(let verdict, let httpStatus):
             apps[entry.app].unansweredInARow = 0
-            answered(entry, verdict, httpStatus: httpStatus, skew: outcome.clockSkewSeconds, now: now)
+            apps[entry.app].notIssuedInARow = 0
+            answered(entry, verdict, httpStatus: httpStatus, outcome, now: now)
             if outcome.isHTTP1 { openBreaker(app: entry.app, Self.onlyHTTP1, postedAt: entry.postedAt, now: now) }
         case .notIssued(let failure, let isConnectFault):
-            if isConnectFault { openBreaker(app: entry.app, failure, postedAt: entry.postedAt, now: now) }
+            apps[entry.app].notIssuedInARow += 1
+            // One GOAWAY turns away what all streams carry; more than that in a row is no accident, nor is a probe that
+            // does not leave.
+            if isConnectFault || apps[entry.app].breaker.fault != nil || apps[entry.app].notIssuedInARow > longestRow {
+                apps[entry.app].notIssuedInARow = 0
+                openBreaker(app: entry.app, failure, postedAt: entry.postedAt, now: now)
+            }
             requeue(entry, now: now)
         case .unknown(let reason):
+            apps[entry.app].notIssuedInARow = 0
+            countUnanswered(entry, reason: reason, now: now)
             unknown(entry, reason: reason, now: now)
         }
+    }
+
+    /// So many posts in a row without an answer, or that did not leave, are an outage: one lost connection takes the answers
+    /// of all its streams with it.
+    private var longestRow: Int { max(Self.shortestRow, 2 * settings.slots) }
+    private static let shortestRow = 20
+
+    /// Opens the breaker after too many posts without an answer; sooner where each of them is a message that fails.
+    private mutating func countUnanswered(_ entry: SlotTable.Entry, reason: String, now: Int64) {
+        apps[entry.app].unansweredInARow += 1
+        let longest = entry.held.message.isAtMostOnce ? Self.shortestRow : longestRow
+        guard apps[entry.app].unansweredInARow > longest || apps[entry.app].breaker.fault != nil else { return }
+        apps[entry.app].unansweredInARow = 0
+        let fault = Failure(
+            .unavailable, "FCM takes requests and breaks the connection before it answers: \(reason)",
+            remedy: "check the network and proxies on the way")
+        openBreaker(app: entry.app, fault, postedAt: entry.postedAt, now: now)
     }
 
     private static var onlyHTTP1: Failure {
@@ -28,13 +54,13 @@ extension SenderMachine {
     }
 
     private mutating func answered(
-        _ entry: SlotTable.Entry, _ verdict: Verdict, httpStatus: Int, skew: Int?, now: Int64
+        _ entry: SlotTable.Entry, _ verdict: Verdict, httpStatus: Int, _ outcome: TransferOutcome, now: Int64
     ) {
         if httpStatus < 500 { apps[entry.app].rate.answered() }
         switch verdict.kind {
         case .sent:
             sentSinceVitals += 1
-            judged(entry, now: now)
+            judged(entry, outcome, now: now)
             let isSecond = entry.held.unknownReason != nil
             results.append(
                 MessageResult(
@@ -46,9 +72,9 @@ extension SenderMachine {
         case .authConfig where verdict.isOfOnePlatform:
             refusedForPlatform(entry, verdict, httpStatus: httpStatus, now: now)
         case .authConfig:
-            refused(entry, verdict, httpStatus: httpStatus, skew: skew, now: now)
+            refused(entry, verdict, httpStatus: httpStatus, skew: outcome.clockSkewSeconds, now: now)
         case .tokenInvalid, .permanent, .payload:
-            judged(entry, now: now)
+            judged(entry, outcome, now: now)
             append(.failed, entry, verdict, httpStatus: httpStatus, now: now)
         case .retry, .retryAfter, .unknown:
             slowDown(entry, verdict, httpStatus: httpStatus, now: now)
@@ -56,8 +82,9 @@ extension SenderMachine {
         }
     }
 
-    /// The provider works for this app.
-    private mutating func judged(_ entry: SlotTable.Entry, now: Int64) {
+    /// The provider works for this app, unless its answer came over a way that is no way to go on.
+    private mutating func judged(_ entry: SlotTable.Entry, _ outcome: TransferOutcome, now: Int64) {
+        guard !outcome.isHTTP1 else { return }
         hadSuccess = true
         apps[entry.app].judgedAt = now
         apps[entry.app].breaker.close()
@@ -85,15 +112,6 @@ extension SenderMachine {
         }
         countDuplicateRisk(1)
         held.unknownOutcomes += 1
-        apps[entry.app].unansweredInARow += 1
-        // One lost connection takes the answers of all its streams with it; more than that is an outage.
-        if apps[entry.app].unansweredInARow > max(20, 2 * settings.slots) {
-            apps[entry.app].unansweredInARow = 0
-            let fault = Failure(
-                .unavailable, "FCM takes requests and breaks the connection before it answers: \(reason)",
-                remedy: "check the network and proxies on the way")
-            openBreaker(app: entry.app, fault, postedAt: entry.postedAt, now: now)
-        }
         if held.unknownOutcomes == 1 && !isStopping && apps[entry.app].breaker.allowance(now: now) > 0 {
             held.unknownReason = reason
             putBack(held, app: entry.app, now: now)

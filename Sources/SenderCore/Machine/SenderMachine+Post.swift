@@ -24,9 +24,11 @@ extension SenderMachine {
         }
     }
 
-    /// Streams for messages that are not urgent: a few are kept free, so that an urgent one is posted though all others are
-    /// taken. Those become free by the hundred each second, so few are enough.
-    var usualCapacity: Int { capacity - capacity / 100 }
+    /// Streams for messages that are not urgent.
+    ///
+    /// One in a hundred is kept free, so that an urgent message is posted though all others are taken. Those become free by
+    /// the hundred each second, so few are enough.
+    var usualCapacity: Int { capacity < 20 ? capacity : capacity - max(1, capacity / 100) }
 
     /// Posts the app's next message, or does away with it; false when there is none that may go now.
     private mutating func postOne(app index: Int, now: Int64) -> Bool {

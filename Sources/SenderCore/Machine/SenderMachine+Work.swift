@@ -14,18 +14,12 @@ extension SenderMachine {
     var isBusy: Bool { !due.isEmpty || held > 0 || settings.drains }
 
     mutating func learnWork(apps found: [Work.App], due: [Work.Due], nextInMilliseconds: Int?, now: Int64) {
-        let missing = settings.apps.map(\.name).filter { name in !found.contains { $0.name == name } }
-        guard missing.isEmpty else {
-            let list = missing.map { "\"\($0)\"" }.joined(separator: ", ")
-            let failure = Failure(
-                .configuration, "no FCM app \(list) in todoke.apps",
-                remedy: "INSERT INTO todoke.apps (name, project_id) VALUES ('NAME', 'FIREBASE-PROJECT')")
-            // It may have been there before: then there may be posts under way and results to record.
-            if knowsWork { stop(because: failure, now: now) } else { finish(failure.exit, failure: failure) }
-            return
-        }
+        let missing = apps.indices.filter { index in !found.contains { $0.name == apps[index].name } }
+        if !missing.isEmpty && !miss(missing, now: now) { return }
         for info in found {
             guard let index = apps.firstIndex(where: { $0.name == info.name }) else { continue }
+            // The name may be another row's now: what was claimed for the old one is not for its project.
+            if let known = apps[index].info, known.id != info.id { release(app: index, now: now) }
             apps[index].learn(info, ramp: settings.ramp, now: now)
             if info.isPaused { release(app: index, now: now) }
         }
@@ -39,6 +33,33 @@ extension SenderMachine {
         if nextReturnAt > now { nextWorkAt = min(nextWorkAt, nextReturnAt) } else { nextReturnAt = .max }
         // A wake-up after the question left is not answered by this.
         if isWorkExpected { nextWorkAt = min(nextWorkAt, workAskedAt + Self.wakeUpGap) }
+    }
+
+    /// Apps have no row: false when that is the end.
+    ///
+    /// It is at the start, and when it is all of them; later the others go on.
+    private mutating func miss(_ missing: [Int], now: Int64) -> Bool {
+        let list = missing.map { "\"\(apps[$0].name)\"" }.joined(separator: ", ")
+        let failure = Failure(
+            .configuration, "no FCM app \(list) in todoke.apps",
+            remedy: "INSERT INTO todoke.apps (name, project_id) VALUES ('NAME', 'FIREBASE-PROJECT')")
+        guard knowsWork else {
+            finish(failure.exit, failure: failure)
+            return false
+        }
+        // There may be posts under way and results to record.
+        guard missing.count < apps.count else {
+            stop(because: failure, now: now)
+            return false
+        }
+        for index in missing {
+            if apps[index].info != nil {
+                log(.error, "an app has no row any more", ["app": apps[index].name, "remedy": failure.remedy])
+            }
+            apps[index].info = nil
+            release(app: index, now: now)
+        }
+        return true
     }
 
     func isServed(_ due: Work.Due) -> Bool {
@@ -62,6 +83,7 @@ extension SenderMachine {
 
     /// Somebody queued messages: they are looked for at once, unless what is being claimed brings them anyway.
     mutating func woken(app name: String?, now: Int64) {
+        guard name == nil || apps.contains(where: { $0.name == name }) else { return }
         floors.forget(now: now)
         for index in apps.indices where name == nil || apps[index].name == name {
             guard let info = apps[index].info else { continue }

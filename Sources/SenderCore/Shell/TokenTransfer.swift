@@ -20,7 +20,9 @@ extension TransportFault {
     static func tokenFault(_ code: CurlCode, of credential: Credential, detail: String) -> Failure {
         let endpoint = credential.endpointName
         guard let fault = connectFault(code, host: endpoint, detail: detail) else {
-            return Failure(.unavailable, "\(endpoint) gave no answer: \(code)", remedy: "check the network")
+            return Failure(
+                .unavailable, "\(endpoint) gave no answer: \(detail.isEmpty ? code.description : detail)",
+                remedy: "check the network and proxies on the way")
         }
         // Posts go where `--endpoint` says, tokens come from where the key file says.
         guard fault.remedy.contains("--endpoint") else { return fault }

@@ -59,7 +59,8 @@ final class Provider {
     /// - Parameter quotaProject: whom the requests are charged to, where it is not the project that they are for.
     func use(accessToken: String, quotaProject: String?, credential: Int) throws(CurlError) {
         var lines = [
-            "Authorization: Bearer \(accessToken)", "Content-Type: application/json", "User-Agent: \(options.userAgent)",
+            "Authorization: Bearer \(accessToken)", "Content-Type: application/json",
+            "User-Agent: \(options.userAgent)",
         ]
         if let quotaProject { lines.append("x-goog-user-project: \(quotaProject)") }
         headers[credential] = try HeaderList(lines)
@@ -182,9 +183,12 @@ final class Provider {
             break
         }
         if transfer.issues == 0 {
+            let hadWorked = connection.answers > 0
             let isFault = pool.failed(connection, now: Reactor.now)
-            let fault = TransportFault.connectFault(code, host: host, detail: transfer.errorText)
-            return .notIssued(fault ?? gone("cannot be reached: \(code)"), isConnectFault: isFault && fault != nil)
+            let fault = TransportFault.noConnection(code, host: host, detail: transfer.errorText)
+            let isKnown = TransportFault.connectFault(code, host: host, detail: "") != nil
+            // What ends a connection that worked says little about the next one.
+            return .notIssued(fault, isConnectFault: isFault && (isKnown || !hadWorked))
         }
         if transfer.requestBytes == 0 {
             pool.drain(connection)

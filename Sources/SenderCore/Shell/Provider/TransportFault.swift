@@ -31,4 +31,13 @@ enum TransportFault {
             return nil
         }
     }
+
+    /// Why no connection came about for a request that never left: also for a proxy that refuses CONNECT, or a peer that hangs
+    /// up at once, of which libcurl's words tell.
+    static func noConnection(_ code: CurlCode, host: String, detail: String) -> Failure {
+        connectFault(code, host: host, detail: detail)
+            ?? Failure(
+                .unavailable, "\(host) cannot be reached: \(detail.isEmpty ? code.description : detail)",
+                remedy: "check the network and proxies on the way")
+    }
 }
