@@ -35,8 +35,8 @@ extension Transfer {
         try easy.set(CURLOPT_LOW_SPEED_LIMIT, settings.lowSpeedBytesPerSecond, "the low-speed limit")
         try easy.set(CURLOPT_LOW_SPEED_TIME, settings.lowSpeedSeconds, "the low-speed time")
         try easy.set(settings.method == .post ? CURLOPT_POST : CURLOPT_HTTPGET, 1, "the method")
-        // libcurl takes a buffer of this size for each request in flight; answers are small.
-        try easy.set(CURLOPT_BUFFERSIZE, 4_096, "the buffer's size")
+        // As long as a DATA frame may be: what does not fit at once can keep libcurl 7.88 waiting until a time limit.
+        try easy.set(CURLOPT_BUFFERSIZE, 16_384, "the buffer's size")
         try easy.set(CURLOPT_WRITEDATA, pointer: this, "the response's context")
         try easy.check(
             curl_shim_set_data_callback(easy.raw, CURLOPT_WRITEFUNCTION, receiveBody), "the response's callback")
