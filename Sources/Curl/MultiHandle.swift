@@ -23,7 +23,8 @@ package final class MultiHandle {
 
     private var raw: UnsafeMutableRawPointer?
     let log: SocketLog
-    private var transfers: [Transfer] = []
+    /// Those that were added and have neither completed nor been removed.
+    package private(set) var transfers: [Transfer] = []
     private var hasAdded = false
 
     /// - Parameters:
@@ -65,7 +66,7 @@ package final class MultiHandle {
         log.clearTimer()
     }
 
-    /// Transfers that were added and have neither completed nor been removed.
+    /// How many ``transfers`` there are.
     package var inFlight: Int { transfers.count }
 
     /// Those of them that were put on a connection.

@@ -132,6 +132,19 @@ final class ConnectionPool {
         draining.removeAll { $0.inFlight == 0 }
     }
 
+    var hasInFlight: Bool { active.contains { $0.inFlight > 0 } || draining.contains { $0.inFlight > 0 } }
+
+    /// Ends the requests that it is true for, as if libcurl had found that their time is over.
+    func giveUp(where isOver: (Transfer) -> Bool) {
+        // Both lists change while requests end.
+        for connection in active + draining where connection.inFlight > 0 {
+            for transfer in connection.driver.multi.transfers where isOver(transfer) {
+                connection.driver.cancel(transfer)
+                finished(connection, transfer, .timedOut)
+            }
+        }
+    }
+
     /// It owes an answer, and others can take its place: as many suspects as connections, so that a server that is slow
     /// altogether does not get ever more of them.
     private func isSilent(_ connection: ProviderConnection, now: Int64) -> Bool {

@@ -12,6 +12,8 @@ final class Provider {
         var project: String
         /// How many answers the connection had given when the request was added.
         var answersBefore = 0
+        /// When the request was added; monotonic ns.
+        var postedAt: Int64 = 0
 
         init(_ transfer: Transfer, project: String) {
             self.transfer = transfer
@@ -30,6 +32,8 @@ final class Provider {
     private let noHeaders: HeaderList
     private var urls: [String: EndpointURL] = [:]
     private var reportedCapacity = -1
+    /// When to look next for requests that libcurl has forgotten to end.
+    private var sweepAt: Int64 = 0
     /// Unix seconds, for `Retry-After` dates and the skew of the provider's clock.
     private let wallClock: () -> Int
 
@@ -83,6 +87,7 @@ final class Provider {
                 secondsLeft: order.secondsLeft)
             slot.transfer.mayConnect = connection.state == .new
             slot.answersBefore = connection.answers
+            slot.postedAt = now
             try connection.add(slot.transfer, now: now)
         } catch {
             let failure = Failure(
@@ -129,13 +134,27 @@ final class Provider {
     /// Starts what was posted, and tells the machine how much may be in flight from now on.
     func turn(now: Int64) {
         pool.turn(now: now)
+        if now >= sweepAt { sweep(now: now) }
         let capacity = pool.capacity
         guard capacity != reportedCapacity else { return }
         reportedCapacity = capacity
         events.append(.capacity(streams: capacity))
     }
 
-    var deadline: Int64? { pool.deadline }
+    var deadline: Int64? {
+        guard pool.hasInFlight else { return pool.deadline }
+        return min(pool.deadline ?? sweepAt, sweepAt)
+    }
+
+    /// Ends requests whose time was over a while ago.
+    ///
+    /// libcurl has one timer for each, and loses it where something else runs the request in the timer's last
+    /// millisecond: on a quiet connection nobody would hear of that request again.
+    private func sweep(now: Int64) {
+        sweepAt = now + 1_000_000_000
+        let oldest = now - Int64(options.timeoutMilliseconds + 2_000) * 1_000_000
+        pool.giveUp { transfer in slots[transfer.tag].map { $0.postedAt < oldest } ?? false }
+    }
 
     private func report(_ slot: Int, _ ending: TransferOutcome.Ending, issues: Int) {
         events.append(.transferFinished(slot: slot, TransferOutcome(ending, issues: issues)))
