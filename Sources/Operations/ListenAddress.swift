@@ -17,7 +17,9 @@ package struct ListenAddress: Hashable, Sendable {
         let form = barePortHost == nil ? "HOST:PORT" : "PORT or HOST:PORT"
         guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
             throw Failure(
-                .usage, "--\(option) must be \(form), for example 127.0.0.1:9464 or [::1]:9464, not \"\(text)\"",
+                .usage,
+                "--\(option) must be \(form), for example 127.0.0.1:9464 or [::1]:9464, "
+                    + "not \(GivenText.quoted(text))",
                 remedy: "give an address of this machine and a port from 0 to 65535")
         }
         var host = text[..<colon]
@@ -25,12 +27,12 @@ package struct ListenAddress: Hashable, Sendable {
             host = host.dropFirst().dropLast()
         } else if host.contains(":") {
             throw Failure(
-                .usage, "--\(option) has an IPv6 address without brackets: \"\(text)\"",
+                .usage, "--\(option) has an IPv6 address without brackets: \(GivenText.quoted(text))",
                 remedy: "write [\(host)]:\(port)")
         }
         guard !host.isEmpty else {
             throw Failure(
-                .usage, "--\(option) has no host: \"\(text)\"",
+                .usage, "--\(option) has no host: \(GivenText.quoted(text))",
                 remedy: "for this machine only write 127.0.0.1:\(port), for every network 0.0.0.0:\(port)")
         }
         self.host = String(host)

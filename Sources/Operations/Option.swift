@@ -22,6 +22,9 @@ package struct Option: Sendable {
         self.isRepeatable = repeatable
     }
 
+    /// Its value names a file or a directory.
+    var isFileName: Bool { placeholder.map { $0.hasSuffix("FILE") || $0.hasSuffix("DIR") } ?? false }
+
     /// `TODOKE_DATABASE_URL` for `database-url`.
     package var environmentName: String {
         "TODOKE_" + String(name.map { $0 == "-" ? "_" : $0 }).uppercased()

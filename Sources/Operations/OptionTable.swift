@@ -44,7 +44,8 @@ package struct OptionTable: Sendable {
             guard argument.hasPrefix("--") else {
                 if argument.hasPrefix("-") && argument != "-" {
                     faults.append(
-                        "unknown option \(argument): options are long, such as --\(options.first?.name ?? "help")")
+                        "unknown option \(GivenText.insteadOfName(argument) == nil ? argument : "-"): options are long, "
+                            + "such as --\(options.first?.name ?? "help")")
                 } else {
                     operandList.append(argument)
                 }
@@ -53,7 +54,8 @@ package struct OptionTable: Sendable {
             let parts = argument.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = String(parts.first ?? "")
             guard let option = options.first(where: { $0.name == name }) else {
-                faults.append("unknown option --\(name)" + suggestion(for: name))
+                let isName = GivenText.insteadOfName(argument) == nil
+                faults.append(isName ? "unknown option --\(name)" + suggestion(for: name) : Self.textOfFile)
                 if parts.count == 1, let next = rest.first, !next.hasPrefix("-") { rest.removeFirst() }
                 continue
             }
@@ -67,11 +69,17 @@ package struct OptionTable: Sendable {
                 faults.append("--\(name) needs a value (\(option.placeholder ?? ""))")
             }
         }
-        if operands == nil, let first = operandList.first { faults.append("unexpected argument \"\(first)\"") }
+        if operands == nil, let first = operandList.first {
+            faults.append("unexpected argument \(GivenText.quoted(first))")
+        }
         for option in options where values[option.name] == nil {
             if let text = environment[option.environmentName], !text.isEmpty {
                 values[option.name] = environmentValues(text, of: option, &faults)
             }
+        }
+        if operands == "FILE" { for text in operandList { Self.checkFileName(text, "FILE", &faults) } }
+        for option in options where option.isFileName {
+            for text in values[option.name] ?? [] { Self.checkFileName(text, "--\(option.name)", &faults) }
         }
         guard faults.isEmpty else {
             throw Failure(.usage, faults.joined(separator: "; "), remedy: "see \(program) --help")
@@ -80,6 +88,12 @@ package struct OptionTable: Sendable {
             if let value = option.defaultValue, option.placeholder != nil { values[option.name] = [value] }
         }
         return .run(ParsedOptions(program: program, values: values, operands: operandList))
+    }
+
+    private static let textOfFile = "the text of a file stands where an option is expected: give the file's name"
+
+    private static func checkFileName(_ text: String, _ option: String, _ faults: inout [String]) {
+        do { try GivenText.checkFileName(text, option: option) } catch { faults.append(error.what) }
     }
 
     /// The next argument, unless it is an option itself: `--app --drain` lacks a name, `--app=--drain` has one.
@@ -94,11 +108,12 @@ package struct OptionTable: Sendable {
             case "1", "true", "yes", "on": return ["true"]
             case "0", "false", "no", "off": return nil
             default:
-                faults.append("\(option.environmentName) is a switch: true or false, not \"\(text)\"")
+                faults.append("\(option.environmentName) is a switch: true or false, not \(GivenText.quoted(text))")
                 return nil
             }
         }
-        guard option.isRepeatable else { return [text] }
+        // The commas of JSON do not separate names of files.
+        guard option.isRepeatable, !option.isFileName || GivenText.insteadOfName(text) == nil else { return [text] }
         return text.split(separator: ",").map(String.init)
     }
 

@@ -29,7 +29,8 @@ package struct ParsedOptions: Sendable {
         guard let value = Int(text), range.contains(value) else {
             throw Failure(
                 .usage,
-                "--\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound), not \"\(text)\"",
+                "--\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound), "
+                    + "not \(GivenText.quoted(text))",
                 remedy: "see \(program) --help")
         }
         return value

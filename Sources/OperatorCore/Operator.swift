@@ -37,13 +37,13 @@ package enum Operator {
     static func unknown(_ name: String) -> Failure {
         if name.hasPrefix("-") {
             return Failure(
-                .usage, "the subcommand comes before the options, and \"\(name)\" is not one",
+                .usage, "the subcommand comes before the options, and \(GivenText.quoted(name)) is not one",
                 remedy: "see todoke --help")
         }
         let closest = commands.map { ($0.name, editDistance($0.name, name)) }.min { $0.1 < $1.1 }
         var suggestion = ""
         if let closest, closest.1 <= max(2, name.count / 3) { suggestion = " (did you mean \(closest.0)?)" }
-        return Failure(.usage, "unknown subcommand \"\(name)\"\(suggestion)", remedy: "see todoke --help")
+        return Failure(.usage, "unknown subcommand \(GivenText.quoted(name))\(suggestion)", remedy: "see todoke --help")
     }
 
     static var help: String {

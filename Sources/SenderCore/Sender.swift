@@ -163,7 +163,8 @@ package enum Sender {
             _ = try EndpointURL(text)
         } catch {
             throw Failure(
-                .usage, "--endpoint \"\(text)\" cannot be used",
+                // Not quoted: a password may be in it.
+                .usage, "--endpoint cannot be used: \(error)",
                 remedy: "give https://HOST, or http:// to a loopback address")
         }
         return text

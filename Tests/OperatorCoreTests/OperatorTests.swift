@@ -25,6 +25,7 @@ import Testing
 
     @Test func theNearestSubcommandIsSuggested() {
         #expect(Operator.unknown("migrat").what.contains("did you mean migrate?"))
+        #expect(!Operator.unknown(#"{"client_secret": "hunter2"}"#).line.contains("hunter2"))
         #expect(!Operator.unknown("xyzzy-plugh").what.contains("did you mean"))
         for command in Operator.commands { #expect(Operator.help.contains(command.options.summary)) }
     }

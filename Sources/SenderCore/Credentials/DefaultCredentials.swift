@@ -8,6 +8,7 @@ enum DefaultCredentials {
     /// caller to find out.
     static func find(_ environment: [String: String]) throws(Failure) -> CredentialSource {
         if let path = environment["GOOGLE_APPLICATION_CREDENTIALS"], !path.isEmpty {
+            try GivenText.checkFileName(path, option: "GOOGLE_APPLICATION_CREDENTIALS")
             return .file(path, namedBy: "GOOGLE_APPLICATION_CREDENTIALS")
         }
         if let (path, option) = wellKnownFile(environment) {

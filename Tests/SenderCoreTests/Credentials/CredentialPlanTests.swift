@@ -55,6 +55,9 @@ import Testing
         let file = gcloud.appending(path: "application_default_credentials.json").path
         var environment = ["HOME": home.path, "GOOGLE_APPLICATION_CREDENTIALS": "adc"]
         #expect(try paths(plan(["a=k"], environment: environment)) == ["k", "adc"])
+        environment["GOOGLE_APPLICATION_CREDENTIALS"] = #"{"client_secret": "hunter2"}"#
+        let secret = #expect(throws: Failure.self) { try plan([], environment: environment) }
+        #expect(secret?.what == "GOOGLE_APPLICATION_CREDENTIALS holds JSON where a file name is expected")
         environment["GOOGLE_APPLICATION_CREDENTIALS"] = ""
         #expect(try paths(plan([], environment: environment)) == ["metadata", "metadata"])
         try Data("{}".utf8).write(to: URL(filePath: file))
