@@ -9,6 +9,8 @@ extension Transfer {
         try easy.set(CURLOPT_PRIVATE, pointer: this, "the identity")
         try easy.set(CURLOPT_ERRORBUFFER, pointer: errorBuffer, "the error buffer")
         try easy.set(CURLOPT_NOSIGNAL, 1, "NOSIGNAL")
+        // Giving a transfer up would otherwise wait until its name is looked up, which takes a dead name server long.
+        try easy.set(CURLOPT_QUICK_EXIT, 1, "QUICK_EXIT")
         try easy.check(curl_shim_set_url(easy.raw, settings.url.raw), "the URL")
         try easy.set(CURLOPT_PROTOCOLS_STR, settings.url.scheme, "the protocols")
         try easy.set(CURLOPT_FOLLOWLOCATION, 0, "FOLLOWLOCATION")
