@@ -53,8 +53,18 @@ final class SocketLog {
         change(.init(descriptor: socket, read: false, write: false, wasClosed: true))
     }
 
+    /// What libcurl waits for at a descriptor from now on; `what` is one of `CURL_POLL_…`.
+    func watchChanged(_ socket: Int32, _ what: Int32) {
+        change(
+            .init(
+                descriptor: socket, read: what == CURL_POLL_IN || what == CURL_POLL_INOUT,
+                write: what == CURL_POLL_OUT || what == CURL_POLL_INOUT,
+                // libcurl's own descriptors, such as the resolver's, are closed unseen once it lets go of them.
+                wasClosed: what == CURL_POLL_REMOVE && !open.contains(socket)))
+    }
+
     /// Only the last word on a descriptor counts: it may have been opened and closed since the loop looked.
-    fileprivate func change(_ change: MultiHandle.SocketChange) {
+    private func change(_ change: MultiHandle.SocketChange) {
         var latest = change
         changes.removeAll {
             guard $0.descriptor == change.descriptor else { return false }
@@ -80,10 +90,7 @@ private func socketChanged(
 ) -> Int32 {
     guard let context else { return 0 }
     let log = Unmanaged<SocketLog>.fromOpaque(context).takeUnretainedValue()
-    log.change(
-        .init(
-            descriptor: socket, read: what == CURL_POLL_IN || what == CURL_POLL_INOUT,
-            write: what == CURL_POLL_OUT || what == CURL_POLL_INOUT))
+    log.watchChanged(socket, what)
     return 0
 }
 
