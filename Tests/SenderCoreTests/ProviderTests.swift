@@ -96,6 +96,27 @@ import Testing
         #expect(failure.what.hasSuffix(" does not answer in time"))
     }
 
+    @Test func aProxyLearnsWhoAsks() throws {
+        let proxy = "http://127.0.0.1:\(listener.port)"
+        let provider = try provider(
+            scheme: "https", options: TransferOptions(proxy: proxy, userAgent: "todoke/test"))
+        try provider.use(accessToken: "secret", quotaProject: nil, credential: 0)
+        provider.post(order(), now: Reactor.now)
+        var client: Int32?
+        var head: [UInt8] = []
+        #expect(
+            try turn(provider) {
+                if client == nil { client = listener.accept() }
+                var byte: UInt8 = 0
+                while let client, recv(client, &byte, 1, Int32(MSG_DONTWAIT)) > 0 { head.append(byte) }
+                return head.suffix(4) == [13, 10, 13, 10]
+            })
+        defer { client.map { _ = close($0) } }
+        let text = String(decoding: head, as: UTF8.self)
+        #expect(text.hasPrefix("CONNECT 127.0.0.1:\(listener.port) "))
+        #expect(text.contains("\r\nUser-Agent: todoke/test\r\n") && !text.contains("secret"))
+    }
+
     private func hasReceived(_ descriptor: Int32) -> Bool {
         var byte: UInt8 = 0
         return recv(descriptor, &byte, 1, Int32(MSG_DONTWAIT)) > 0

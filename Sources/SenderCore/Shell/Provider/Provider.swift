@@ -62,10 +62,8 @@ final class Provider {
     ///
     /// - Parameter quotaProject: whom the requests are charged to, where it is not the project that they are for.
     func use(accessToken: String, quotaProject: String?, credential: Int) throws(CurlError) {
-        var lines = [
-            "Authorization: Bearer \(accessToken)", "Content-Type: application/json",
-            "User-Agent: \(options.userAgent)",
-        ]
+        var lines = ["Authorization: Bearer \(accessToken)", "Content-Type: application/json"]
+        if !options.mayUseProxy { lines.append("User-Agent: \(options.userAgent)") }
         if let quotaProject { lines.append("x-goog-user-project: \(quotaProject)") }
         headers[credential] = try HeaderList(lines)
     }
@@ -109,7 +107,8 @@ final class Provider {
             settings.addressSeconds = -1
             // Whether a connection is silent is for the pool to see, once for all requests on it.
             settings.lowSpeedBytesPerSecond = 0
-            settings.userAgent = nil
+            // One line of the list costs less; but a proxy gets none of the list.
+            if !options.mayUseProxy { settings.userAgent = nil }
             try transfer.configure(settings)
             let slot = Slot(transfer, project: order.projectID)
             slots[order.slot] = slot

@@ -14,6 +14,9 @@ struct TransferOptions {
     var proxy: String?
     var userAgent = "todoke"
 
+    /// Not known before libcurl has looked, unless there is none.
+    var mayUseProxy: Bool { proxy != "" }
+
     func settings(url: EndpointURL, headers: HeaderList) -> TransferSettings {
         var settings = TransferSettings(url: url, headers: headers)
         settings.caFile = caFile
