@@ -133,11 +133,15 @@ package final class Transfer {
 }
 
 extension Transfer {
+    /// Room for a response that is kept for the next one.
+    static let keptResponseBytes = 8_192
+
     /// Clears what the last transfer left, and points libcurl at the next body; then the handle may be added.
     func prepare(for log: SocketLog) throws(CurlError) -> UnsafeMutableRawPointer {
         guard let method else { throw CurlError(usage: "the transfer is not configured") }
         let raw = easy.raw
-        response.removeAll(keepingCapacity: true)
+        // There are many slots, and few long answers.
+        response.removeAll(keepingCapacity: response.capacity <= Self.keptResponseBytes)
         issues = 0
         wasReissueRefused = false
         needsConnection = nil

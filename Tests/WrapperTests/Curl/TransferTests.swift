@@ -62,6 +62,17 @@ struct TransferTests {
         #expect(loop.multi.inFlight == 0)
     }
 
+    @Test func aLongAnswersMemoryIsNotKept() throws {
+        let server = try EchoServer(certificate)
+        let loop = try CurlLoop()
+        let slot = try transfer(settings(server.url), body: String(repeating: "x", count: 100_000))
+        #expect(try loop.perform(slot) == .ok)
+        #expect(slot.response.count == 100_000)
+        slot.setBody(Array("short".utf8))
+        #expect(try loop.perform(slot) == .ok)
+        #expect(slot.response.count == 5 && slot.response.capacity < 10_000)
+    }
+
     @Test func postsBeyondTheStreamsWaitTheirTurn() throws {
         let server = try EchoServer(certificate, maxStreams: 10)
         let loop = try CurlLoop(maxStreams: 100)

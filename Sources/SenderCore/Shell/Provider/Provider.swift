@@ -107,6 +107,7 @@ final class Provider {
             settings.addressSeconds = -1
             // Whether a connection is silent is for the pool to see, once for all requests on it.
             settings.lowSpeedBytesPerSecond = 0
+            settings.maximumResponseBytes = 65_536
             // One line of the list costs less; but a proxy gets none of the list.
             if !options.mayUseProxy { settings.userAgent = nil }
             try transfer.configure(settings)
