@@ -33,7 +33,7 @@ package struct Exposition: Sendable {
         var total = 0
         for (bound, count) in zip(histogram.bounds, histogram.counts) {
             total += count
-            write("_bucket", labels, Self.number(histogram.unit.shown(bound)), "\(total)")
+            write("_bucket", labels, Self.number(histogram.unit.shown(Double(bound))), "\(total)")
         }
         total = histogram.count
         write("_bucket", labels, "+Inf", "\(total)")
@@ -94,10 +94,10 @@ package struct Exposition: Sendable {
 }
 
 extension Histogram.Unit {
-    fileprivate func shown(_ value: Int) -> Double {
+    fileprivate func shown(_ value: Double) -> Double {
         switch self {
-        case .nanosecondsAsSeconds: Double(value) / 1_000_000_000
-        case .items: Double(value)
+        case .nanosecondsAsSeconds: value / 1_000_000_000
+        case .items: value
         }
     }
 }

@@ -10,7 +10,8 @@ package struct Histogram: Sendable {
     package let bounds: [Int]
     /// One for each bound and one for what lies beyond the last, each counted once: they are added up when shown.
     package private(set) var counts: [Int]
-    package private(set) var sum = 0
+    /// Not a whole number: nanoseconds of many messages at a time come to 2^63 within months.
+    package private(set) var sum = 0.0
 
     package init(_ unit: Unit, bounds: [Int]) {
         self.unit = unit
@@ -31,7 +32,7 @@ package struct Histogram: Sendable {
     @usableFromInline
     mutating func add(_ value: Int, at index: Int) {
         counts[index] &+= 1
-        sum &+= value
+        sum += Double(value)
     }
 
     /// Bounds given in milliseconds, for ``Unit/nanosecondsAsSeconds``.

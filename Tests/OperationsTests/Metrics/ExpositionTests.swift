@@ -48,6 +48,17 @@ import Testing
                 """)
     }
 
+    @Test("A sum of nanoseconds goes on past 2^63, as months of many messages make it")
+    func longSum() {
+        var histogram = Histogram.latency(milliseconds: [1])
+        for _ in 0..<3 { histogram.observe(.max) }
+        #expect(histogram.sum > 2.7e19 && histogram.count == 3)
+        var exposition = Exposition()
+        exposition.begin(MetricFamily("wait_seconds", .histogram, "Wait."))
+        exposition.sample(histogram)
+        #expect(exposition.text.contains("wait_seconds_sum 27670116110"))
+    }
+
     @Test("Numbers that are none are spelled as Prometheus reads them")
     func specialNumbers() {
         var exposition = Exposition()
