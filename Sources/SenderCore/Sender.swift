@@ -52,9 +52,10 @@ package enum Sender {
         defer { withExtendedLifetime(signals) {} }
         let server = try metricsAddress.map { address throws(Failure) in try MetricsServer(address, reactor: reactor) }
         try CurlLibrary.initialize()
-        for case .metadataServer(let server) in credentials {
+        for case .metadataServer(let metadataServer) in credentials {
             try MetadataProbe(
-                server: server, reactor: reactor, options: transferOptions, isInterrupted: { !events.isEmpty }
+                server: metadataServer, reactor: reactor, options: transferOptions,
+                isInterrupted: { !events.isEmpty }, metrics: server
             ).run()
         }
         let database = QueueDatabase(

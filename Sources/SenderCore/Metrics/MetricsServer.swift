@@ -36,7 +36,7 @@ final class MetricsServer {
     private let listener: ListeningSocket
     private let server: HTTP1Server
     private let reactor: Reactor
-    /// Makes the answer; set before the first turn.
+    /// Makes the answer once the sender has started.
     var answer: (Page) -> Answer {
         get { responder.answer }
         set { responder.answer = newValue }
@@ -98,7 +98,10 @@ private final class Door: PollSource {
 }
 
 private final class Responder {
-    var answer: (MetricsServer.Page) -> MetricsServer.Answer = { _ in .init(status: 503, text: "starting\n") }
+    /// Until the loop has its own: the program lives, and has nothing to tell yet.
+    var answer: (MetricsServer.Page) -> MetricsServer.Answer = { page in
+        .init(lines: page == .health ? [] : ["starting"], good: "ok")
+    }
 
     func respond(to request: HTTP1Request) {
         let path = request.target.prefix { $0 != UInt8(ascii: "?") }

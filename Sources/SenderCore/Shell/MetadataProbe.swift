@@ -13,6 +13,8 @@ struct MetadataProbe {
     var pause: Int64 = 1_000_000_000
     /// Whether something happened that goes before the answer, such as a signal.
     var isInterrupted: () -> Bool = { false }
+    /// Goes on being served meanwhile.
+    var metrics: MetricsServer?
 
     /// Throws when there is none.
     func run() throws {
@@ -46,10 +48,11 @@ struct MetadataProbe {
             let now = Reactor.now
             guard now < limit else { return }
             driver?.turn(now: now)
+            metrics?.turn()
             if isDone() { return }
             // libcurl's own limits end a request that gets no answer.
             let wakeUp = min(limit, driver?.deadline ?? limit, now + 60_000_000_000)
-            _ = try reactor.wait(atMostNanoseconds: max(0, wakeUp - now))
+            _ = try reactor.wait(atMostNanoseconds: min(max(0, wakeUp - now), metrics?.delay(now: now) ?? .max))
         }
     }
 }

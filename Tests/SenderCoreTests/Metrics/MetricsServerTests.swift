@@ -58,6 +58,25 @@ import Testing
         #expect(answer.hasSuffix("\r\n\r\n\(body)"))
     }
 
+    @Test("While a metadata server is looked for, the sender lives and is not ready")
+    func starting() throws {
+        let early = try MetricsServer(ListenAddress("0", option: "x", barePortHost: "127.0.0.1"), reactor: reactor)
+        let port = try #require(UInt16(early.url.split(separator: ":").last ?? ""))
+        let clients = try ["healthz", "readyz"].map { page in
+            let client = try LoopbackClient(port: port)
+            client.send("GET /\(page) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            return client
+        }
+        let silent = try ListeningSocket(host: "127.0.0.1", port: 0)
+        let host = "127.0.0.1:\(silent.port)"
+        let probe = MetadataProbe(
+            server: MetadataServer(host: host, probeHost: host, timeoutMilliseconds: 300), reactor: reactor,
+            options: TransferOptions(), isInterrupted: { clients.allSatisfy(\.isEnded) }, metrics: early)
+        try probe.run()
+        #expect(clients[0].text.hasPrefix("HTTP/1.1 200 ") && clients[0].text.hasSuffix("ok\n"))
+        #expect(clients[1].text.hasPrefix("HTTP/1.1 503 ") && clients[1].text.hasSuffix("starting\n"))
+    }
+
     @Test func headHasNoBody() throws {
         let answer = try ask("HEAD /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
         #expect(answer.hasPrefix("HTTP/1.1 200 "))
