@@ -96,6 +96,18 @@ import Testing
         #expect(failure.what.hasSuffix(" does not answer in time"))
     }
 
+    @Test(arguments: ["my project", "p?x", "p#x", "p/x", "..", "", "p\u{e9}"])
+    func aProjectThatIsNoneIsNamed(project: String) throws {
+        let provider = try provider(scheme: "https")
+        provider.post(order(project: project), now: Reactor.now)
+        guard case .notIssued(let failure, isConnectFault: true)? = ending() else {
+            Issue.record("a post for no project did not end as not issued")
+            return
+        }
+        #expect(failure.exit == .configuration && failure.what.contains("todoke.apps.project_id"))
+        #expect(provider.connectionCounts.opened == 0)
+    }
+
     @Test func aProxyLearnsWhoAsks() throws {
         let proxy = "http://127.0.0.1:\(listener.port)"
         let provider = try provider(

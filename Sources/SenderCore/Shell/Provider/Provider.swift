@@ -73,13 +73,13 @@ final class Provider {
 
     func post(_ order: PostOrder, now: Int64) {
         do {
+            let slot = try slot(for: order)
             guard let connection = try pool.connection(now: now) else {
                 // The machine posts within the capacity it was told of, so this is the odd one that crossed a change of it.
                 let failure = Failure(.unavailable, "no connection to \(host) has room", remedy: "raise --connections")
                 report(order.slot, .notIssued(failure, isConnectFault: false), issues: 0)
                 return
             }
-            let slot = try slot(for: order)
             RequestBody.write(
                 to: slot.transfer, payload: order.message.payload, ttlDigits: order.message.ttlDigits,
                 secondsLeft: order.secondsLeft)
@@ -88,13 +88,14 @@ final class Provider {
             slot.postedAt = now
             try connection.add(slot.transfer, now: now)
         } catch {
-            let failure = Failure(
-                .configuration, "libcurl cannot post: \(error)", remedy: "check --endpoint and --ca-file")
+            let failure =
+                error as? Failure
+                ?? Failure(.configuration, "libcurl cannot post: \(error)", remedy: "check --endpoint and --ca-file")
             report(order.slot, .notIssued(failure, isConnectFault: true), issues: 0)
         }
     }
 
-    private func slot(for order: PostOrder) throws(CurlError) -> Slot {
+    private func slot(for order: PostOrder) throws -> Slot {
         let headers = headers[order.credential] ?? noHeaders
         guard let slot = slots[order.slot] else {
             let transfer = try Transfer()
@@ -124,8 +125,14 @@ final class Provider {
         return slot
     }
 
-    private func url(project: String) throws(CurlError) -> EndpointURL {
+    private func url(project: String) throws -> EndpointURL {
         if let known = urls[project] { return known }
+        // Nothing else stays what it is in a path.
+        guard QuotaProject.isValid(project), !project.isEmpty, !project.hasPrefix(".") else {
+            throw Failure(
+                .configuration, "todoke.apps.project_id is not a project's id",
+                remedy: "set project_id of the app in todoke.apps to the id of its Firebase project")
+        }
         let url = try EndpointURL("\(endpoint)/v1/projects/\(project)/messages:send")
         urls[project] = url
         return url
