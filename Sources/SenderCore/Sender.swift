@@ -157,16 +157,22 @@ package enum Sender {
         return limits
     }
 
-    private static func endpoint(_ options: ParsedOptions) throws(Failure) -> String {
+    static func endpoint(_ options: ParsedOptions) throws(Failure) -> String {
         var text = try options.required("endpoint")
         while text.hasSuffix("/") { text.removeLast() }
+        let url: EndpointURL
         do {
-            _ = try EndpointURL(text)
+            url = try EndpointURL(text)
         } catch {
             throw Failure(
                 // Not quoted: a password may be in it.
                 .usage, "--endpoint cannot be used: \(error)",
-                remedy: "give https://HOST, or http:// to a loopback address")
+                remedy: "give https://HOST")
+        }
+        guard url.scheme == "https" else {
+            throw Failure(
+                .usage, "--endpoint is not https, without which there is no HTTP/2 to post over",
+                remedy: "give https://HOST, and a certificate of one's own with --ca-file")
         }
         return text
     }

@@ -25,7 +25,7 @@ enum SenderOptions {
                 help: "How long the database may be silent before the connection is given up."),
             Option(
                 "endpoint", "URL", default: "https://fcm.googleapis.com",
-                help: "Where to post; anything but https only on loopback."),
+                help: "Where to post over HTTP/2; https only."),
             Option(
                 "ca-file", "FILE",
                 help: "PEM file of the only certificate authorities to trust. Without it: the system's."),
