@@ -9,7 +9,8 @@ package import Postgres
 /// Payloads are looked up one by one: a day that was analysed before anything of it was committed looks empty, and a
 /// join reads it whole.
 ///
-/// Messages of a cancelled notification end here, and so do expired ones. The lease begins with the database's clock and
+/// Messages of a cancelled notification end here, and so do expired ones; where somebody deleted the notification its app
+/// says how it delivers. The lease begins with the database's clock and
 /// is never renewed. The planner's cost stays far below `jit_above_cost` (a test pins it), so no setting of the session is
 /// needed to keep JIT away.
 package struct Claim: Equatable, Sendable {
@@ -62,9 +63,11 @@ package struct Claim: Equatable, Sendable {
                     AND due_at <= now()\(floor.map { " AND (due_at, id) > \($0.sql)" } ?? "")
                 ORDER BY due_at, id LIMIT \(limit) FOR UPDATE SKIP LOCKED
             ), special AS MATERIALIZED (
-                SELECT n.id, n.cancelled_at IS NOT NULL AS is_cancelled FROM todoke.notifications n
-                WHERE n.id = ANY (ARRAY(SELECT DISTINCT notification FROM picked)) AND (n.cancelled_at IS NOT NULL
-                    OR coalesce(n.delivery, (SELECT delivery FROM todoke.apps WHERE id = \(app))) = 'at_most_once')
+                SELECT p.id, n.cancelled_at IS NOT NULL AS is_cancelled
+                FROM unnest(ARRAY(SELECT DISTINCT notification FROM picked)) AS p(id)
+                    LEFT JOIN todoke.notifications n ON n.id = p.id
+                WHERE n.cancelled_at IS NOT NULL
+                    OR coalesce(n.delivery, (SELECT delivery FROM todoke.apps WHERE id = \(app))) = 'at_most_once'
             ), claimed AS (
                 UPDATE todoke.messages m SET
                     state = CASE WHEN \(isCancelled) THEN 'cancelled'

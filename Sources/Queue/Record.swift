@@ -123,23 +123,26 @@ package struct Record: Sendable {
     }
 
     /// A cancelled notification's row ends here, and so does one whose next time would come after its end of life.
+    ///
+    /// A notification that is gone is not cancelled: its messages must not stay `sending` for ever.
     private func returned(_ sender: Int) -> String {
         """
         placed AS (
-            SELECT g.*, CASE WHEN g.delay_ms IS NULL THEN m.due_at ELSE now() + g.delay_ms * interval '1 ms' END AS next_due
+            SELECT g.*, n.cancelled_at IS NOT NULL AS is_cancelled,
+                CASE WHEN g.delay_ms IS NULL THEN m.due_at ELSE now() + g.delay_ms * interval '1 ms' END AS next_due
             FROM given g JOIN todoke.messages m ON m.day = \(day.sql) AND m.id = g.id
+                LEFT JOIN todoke.notifications n ON n.id = m.notification
         ), updated AS (
             UPDATE todoke.messages m SET
-                state = CASE WHEN n.cancelled_at IS NOT NULL THEN 'cancelled' WHEN m.expires_at <= g.next_due
+                state = CASE WHEN g.is_cancelled THEN 'cancelled' WHEN m.expires_at <= g.next_due
                     THEN 'expired' ELSE 'pending' END::todoke.message_state,
-                finished_at = CASE WHEN n.cancelled_at IS NOT NULL OR m.expires_at <= g.next_due THEN now() END,
-                due_at = CASE WHEN n.cancelled_at IS NOT NULL OR m.expires_at <= g.next_due THEN m.due_at
-                    ELSE g.next_due END,
+                finished_at = CASE WHEN g.is_cancelled OR m.expires_at <= g.next_due THEN now() END,
+                due_at = CASE WHEN g.is_cancelled OR m.expires_at <= g.next_due THEN m.due_at ELSE g.next_due END,
                 lease_until = NULL, attempts = m.attempts + g.spent, http_status = g.http_status,
                 error_code = g.error_code
-            FROM placed g, todoke.notifications n
+            FROM placed g
             WHERE m.day = \(day.sql) AND m.id = g.id AND m.claim_no = g.claim_no AND m.sender_id = \(sender)
-                AND m.state > 'pending' AND m.state < 'sent' AND n.id = m.notification
+                AND m.state > 'pending' AND m.state < 'sent'
             RETURNING m.id, m.day, m.notification, m.app, m.attempts, m.claim_no, m.sender_id, g.outcome, m.http_status,
                 m.error_code, g.detail, CASE WHEN m.state = 'pending' THEN m.due_at END AS retry_at,
                 m.state = 'pending' AND g.delay_ms IS NULL AS is_due
