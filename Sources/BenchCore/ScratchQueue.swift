@@ -64,7 +64,7 @@ final class ScratchQueue {
             return try connection.query(
                 """
                 INSERT INTO todoke.notifications (app, notification_id) SELECT id, 'bench' FROM todoke.apps
-                RETURNING day::text, id
+                RETURNING to_char(day, 'YYYY-MM-DD'), id
                 """)
         }
         guard let day = Day(row.string(0, 0)), let id = row.int(0, 1) else {

@@ -30,7 +30,7 @@ extension Work {
             WITH candidates(app, priority) AS MATERIALIZED (VALUES \(candidates)), found AS (
             \(probes.joined(separator: "\nUNION ALL\n"))
             )
-            SELECT app, priority, day::text, due_at <= now(), ceil(extract(epoch FROM
+            SELECT app, priority, to_char(day, 'YYYY-MM-DD'), due_at <= now(), ceil(extract(epoch FROM
                 least(greatest(due_at, now() - interval '1 day'), now() + interval '1 day') - now()) * 1000)::bigint
             FROM found ORDER BY priority DESC, day, app
             """

@@ -70,8 +70,10 @@ package enum Work {
     }
 
     /// The days that have a partition and may hold messages, oldest first: a message's day is never ahead of today.
+    ///
+    /// Here and elsewhere days are written with `to_char`: a cast to text follows the server's `DateStyle`.
     package static let daysStatement = """
-        SELECT d.day::text FROM todoke.message_days() AS d(day)
+        SELECT to_char(d.day, 'YYYY-MM-DD') FROM todoke.message_days() AS d(day)
         WHERE d.day <= (now() AT TIME ZONE 'UTC')::date + 1 ORDER BY 1
         """
 

@@ -75,7 +75,7 @@ struct LoadLease {
                 ])
             let row = try connection.query(
                 """
-                SELECT id, day::text, closes_at <= now() OR purged_at IS NOT NULL, cancelled_at IS NOT NULL,
+                SELECT id, to_char(day, 'YYYY-MM-DD'), closes_at <= now() OR purged_at IS NOT NULL, cancelled_at IS NOT NULL,
                     template_digest, definition_digest, run_id::text, run_until > now(), queued,
                     (extract(epoch FROM CASE WHEN $3::boolean THEN now() ELSE created_at END) * 1000000)::bigint
                 FROM todoke.notifications WHERE app = $1::int AND notification_id = $2 FOR UPDATE
