@@ -9,6 +9,8 @@ struct ResultBuffer: Sendable {
     private var mustSendAgain = false
     private var wantsVerification = false
     private(set) var oldest: Int64 = 0
+    /// When the oldest of what is under way became known.
+    private var underWaySince: Int64 = 0
     /// After a statement that failed, nothing is sent before this.
     var holdUntil: Int64 = 0
 
@@ -18,6 +20,12 @@ struct ResultBuffer: Sendable {
     var count: Int {
         let sum = { (count: Int, record: Record) in count + record.results.count }
         return short.reduce(underWay.reduce(waiting.count, sum), sum)
+    }
+
+    /// Since when the oldest result that the database may not have has been known.
+    var unconfirmedSince: Int64? {
+        if !underWay.isEmpty || !short.isEmpty { return underWaySince }
+        return waiting.isEmpty ? nil : oldest
     }
 
     mutating func append(_ result: MessageResult, now: Int64) {
@@ -39,6 +47,7 @@ struct ResultBuffer: Sendable {
         }
         guard underWay.isEmpty, isDue, !waiting.isEmpty else { return ([], nil) }
         underWay = Record.batches(of: waiting)
+        underWaySince = oldest
         waiting.removeAll(keepingCapacity: true)
         return (underWay, nil)
     }

@@ -9,8 +9,9 @@ extension SenderMachine {
         switch event {
         case .databaseReady:
             isDatabaseReady = true
-            // After an outage longer than a lease every sender comes back with results to record: they go first.
-            if hadDatabase { nextRescueAt = max(nextRescueAt, now + Self.rescueGrace) }
+            // After an outage longer than a lease every sender comes back with results to record: they go first. One that
+            // has just started does not know whether there was an outage.
+            nextRescueAt = max(nextRescueAt, now + Self.rescueGrace)
             hadDatabase = true
             databaseFault = nil
             workAskedFor = []

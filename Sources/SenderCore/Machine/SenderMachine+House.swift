@@ -6,7 +6,8 @@ import Queue
 extension SenderMachine {
     /// Rescue, heartbeat, and the end of what expired while nobody could claim it.
     mutating func keepHouse(now: Int64) {
-        if now >= nextRescueAt, knowsWork, !isStopping, !workAskedFor.contains(.rescue) {
+        if now >= nextRescueAt, knowsWork, !isStopping, !workAskedFor.contains(.rescue), !isBehindWithResults(now: now)
+        {
             // Twice in the life of a lease, at least once in ten seconds.
             nextRescueAt = now + min(10, max(1, Int64(settings.leaseSeconds) / 2)) * 1_000_000_000
             ask(.rescue, .rescue(apps: apps.compactMap { $0.info?.id }))
@@ -20,6 +21,12 @@ extension SenderMachine {
             let still = apps.filter { $0.info?.isPaused == true || $0.breaker.fault != nil }.compactMap { $0.info?.id }
             if !still.isEmpty { ask(.housekeeping, .keepHouse(apps: still)) }
         }
+    }
+
+    /// Results that do not get through belong to rows whose lease may have run out: a rescue of one's own would have
+    /// them sent again though their outcome is known.
+    private func isBehindWithResults(now: Int64) -> Bool {
+        results.unconfirmedSince.map { now - $0 > 3_000_000_000 } ?? false
     }
 
     mutating func rescued(_ count: Int, now: Int64) {
