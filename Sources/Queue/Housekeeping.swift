@@ -23,6 +23,15 @@ package enum Housekeeping {
         package let next: Claim.Floor?
     }
 
+    /// The places in the order of a walk that goes on behind the one where the last ended, and comes round to it.
+    package static func order(_ places: [Work.Due], after last: Work.Due?) -> [Work.Due] {
+        guard let last else { return places }
+        func rank(_ place: Work.Due) -> (Int, Day, Int) { (-place.priority, place.day, place.app) }
+        // The last one may be empty by now.
+        let next = places.firstIndex { rank($0) > rank(last) } ?? 0
+        return Array(places[next...] + places[..<next])
+    }
+
     /// Ends what expired among the next ``limit`` due rows of one app, priority and day, in id order.
     package static func statement(_ place: Work.Due, after floor: Claim.Floor?) -> String {
         """

@@ -175,6 +175,16 @@ import Testing
         #expect(try count("state = 'pending'") == 1_010)
     }
 
+    @Test func theWalkGoesOnBehindTheLastPlaceAndComesRound() throws {
+        let places = [(9, 1), (5, 1), (5, 2), (1, 1)].map { Work.Due(app: $0.1, priority: $0.0, day: day) }
+        #expect(Housekeeping.order(places, after: nil) == places)
+        #expect(Housekeeping.order(places, after: places[1]) == [places[2], places[3], places[0], places[1]])
+        #expect(Housekeeping.order(places, after: places[3]) == places)
+        let gone = Work.Due(app: 1, priority: 6, day: day)
+        #expect(Housekeeping.order(places, after: gone) == [places[1], places[2], places[3], places[0]])
+        #expect(Housekeeping.order([], after: gone) == [])
+    }
+
     @Test func theStepsOfHousekeepingAreLookups() throws {
         try queue(20_000, due: "now() - interval '2 hours' + g * interval '1 ms'", expires: "now() - interval '1 s'")
         let plan = try QueryPlan(

@@ -220,9 +220,29 @@ import Testing
             try shell.wait("work") { if case .work = $0 { true } else { nil } }
             try connection.script("DROP TABLE todoke.\(name)")
             try connection.script("SELECT todoke.ensure_partitions(3)")
-            shell.database.keepHouse(apps: [1])
+            shell.database.keepHouse(apps: [1], isThorough: true)
             let expired = try shell.wait("houseKept") { if case .houseKept(let count) = $0 { count } else { nil } }
             #expect(expired == 2_500)
+        }
+    }
+
+    @Test func aThoroughLookNeedsNoAppInTrouble() throws {
+        try withShell { shell, connection in
+            try shell.untilReady()
+            try connection.script(
+                """
+                INSERT INTO todoke.senders (host, pid, version, apps, heartbeat_at)
+                VALUES ('gone', 1, '0', '{}', now() - interval '31 days')
+                """)
+            func old() throws -> Int? {
+                try connection.query("SELECT count(*) FROM todoke.senders WHERE host = 'gone'").int(0, 0)
+            }
+            shell.database.keepHouse(apps: [], isThorough: false)
+            try shell.wait("houseKept") { if case .houseKept = $0 { true } else { nil } }
+            #expect(try old() == 1)
+            shell.database.keepHouse(apps: [], isThorough: true)
+            try shell.wait("houseKept") { if case .houseKept = $0 { true } else { nil } }
+            #expect(try old() == 0)
         }
     }
 }

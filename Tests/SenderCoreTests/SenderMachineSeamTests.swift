@@ -85,7 +85,7 @@ struct SenderMachineSeamTests {
         harness.hear(.databaseReady, .tokenReady(credential: 0, lifetime: 3_600 * MachineHarness.second))
         harness.hear(MachineHarness.work(isPaused: true))
         func asked() -> Int {
-            harness.take().count { if case .keepHouse(let apps) = $0 { apps == [1] } else { false } }
+            harness.take().count { if case .keepHouse(let apps, _) = $0 { apps == [1] } else { false } }
         }
         harness.pass(10)
         #expect(asked() == 1)
@@ -94,6 +94,27 @@ struct SenderMachineSeamTests {
         harness.hear(.houseKept(expired: 3))
         #expect(asked() == 0)
         harness.pass(10)
+        #expect(asked() == 1)
+    }
+
+    @Test func aSenderWhoseAppsAreWellLooksAfterPartitionsAndOldSendersEachHour() {
+        var harness = MachineHarness { $0.drains = false }
+        harness.hear(.databaseReady, .tokenReady(credential: 0, lifetime: 36_000 * MachineHarness.second))
+        harness.hear(MachineHarness.work())
+        func asked() -> Int {
+            let count = harness.take().count { if case .keepHouse([], true) = $0 { true } else { false } }
+            if count > 0 { harness.hear(.houseKept(expired: 0)) }
+            return count
+        }
+        harness.pass(9)
+        #expect(asked() == 0, "a short drain is not held up")
+        harness.pass(2)
+        #expect(asked() == 1)
+        for _ in 0..<354 {
+            harness.pass(10)
+            #expect(asked() == 0)
+        }
+        for _ in 0..<10 { harness.pass(10) }
         #expect(asked() == 1)
     }
 }

@@ -13,8 +13,9 @@ package enum SenderAction: Sendable {
     case record(Record)
     case verify(Record)
     case rescue(apps: [Int])
-    /// Ends messages of these apps that expired while nobody could claim them.
-    case keepHouse(apps: [Int])
+    /// Ends messages of these apps that expired while nobody could claim them; a thorough look comes first to what is
+    /// nobody's in particular, partitions and senders that are gone.
+    case keepHouse(apps: [Int], isThorough: Bool)
     case heartbeat(SenderVitals)
     case refreshToken(credential: Int)
     case post(PostOrder)

@@ -35,7 +35,7 @@ package enum SenderEvent: Sendable {
     case listening(Bool)
     /// Answer to ``SenderAction/askUrgent(apps:)``.
     case urgent(due: [Work.Due])
-    /// Answer to ``SenderAction/keepHouse(apps:)``.
+    /// Answer to ``SenderAction/keepHouse(apps:isThorough:)``.
     case houseKept(expired: Int)
     case transferFinished(slot: Int, TransferOutcome)
     case stopRequested

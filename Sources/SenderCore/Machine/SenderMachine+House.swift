@@ -19,7 +19,12 @@ extension SenderMachine {
         if now >= nextHousekeepingAt, knowsWork, !isStopping, !workAskedFor.contains(.housekeeping) {
             nextHousekeepingAt = now + Housekeeping.interval
             let still = apps.filter { $0.info?.isPaused == true || $0.breaker.fault != nil }.compactMap { $0.info?.id }
-            if !still.isEmpty { ask(.housekeeping, .keepHouse(apps: still)) }
+            // Partitions and old senders are everybody's: looked after also where every app is well.
+            let isThorough = now >= nextThoroughHousekeepingAt
+            if isThorough { nextThoroughHousekeepingAt = now + Housekeeping.rareInterval }
+            if isThorough || !still.isEmpty {
+                ask(.housekeeping, .keepHouse(apps: still, isThorough: isThorough))
+            }
         }
     }
 

@@ -45,6 +45,7 @@ package struct SenderMachine: Sendable {
     /// Apps that were woken for and not yet asked about.
     var urgentApps: Set<Int> = []
     var nextHousekeepingAt: Int64
+    var nextThoroughHousekeepingAt: Int64
 
     /// Since when a kind of statement has failed without having worked in between.
     var failingSince: [StatementKind: Int64] = [:]
@@ -80,6 +81,8 @@ package struct SenderMachine: Sendable {
         vitalsTakenAt = now
         nextRescueAt = now
         nextHousekeepingAt = now
+        // Not at once: a short drain has other things to do.
+        nextThoroughHousekeepingAt = now + Housekeeping.interval
         nextHeartbeatAt = now + Int64(Work.heartbeatSeconds) * 1_000_000_000
     }
 

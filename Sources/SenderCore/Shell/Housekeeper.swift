@@ -1,13 +1,13 @@
 import Postgres
 import Queue
-import Reactor
 
 /// Walks over what nobody can claim, a step at a time, so that a claim never waits for more than one of them.
 final class Housekeeper {
     private let events: EventQueue
     /// Where the walk over a place goes on at the next look.
     private var floors: [Work.Due: Claim.Floor] = [:]
-    private var rareAt: Int64 = 0
+    /// The place of the last step, so that a backlog in one does not keep the walk from the others.
+    private var last: Work.Due?
     private var stepsLeft = 0
     private var expired = 0
 
@@ -17,11 +17,10 @@ final class Housekeeper {
     init(events: EventQueue) { self.events = events }
 
     /// One look; its end is ``SenderEvent/houseKept(expired:)``.
-    func keep(apps: [Int], days: [Day]) {
+    func keep(apps: [Int], days: [Day], isThorough: Bool) {
         expired = 0
         stepsLeft = Housekeeping.statementsPerLook
-        if Reactor.now >= rareAt {
-            rareAt = Reactor.now + Housekeeping.rareInterval
+        if isThorough {
             perform(Housekeeping.partitionsStatement) { [unowned self] _ in
                 perform(Housekeeping.sendersStatement) { [unowned self] _ in look(apps, days) }
             }
@@ -35,13 +34,14 @@ final class Housekeeper {
         perform(Work.dueStatement(apps: apps, days: days)) { [unowned self] result in
             let places = Work.decodeDue(result).due
             floors = floors.filter { places.contains($0.key) }
-            walk(places[...])
+            walk(Housekeeping.order(places, after: last)[...])
         }
     }
 
     private func walk(_ places: ArraySlice<Work.Due>) {
         guard let place = places.first, stepsLeft > 0 else { return end() }
         stepsLeft -= 1
+        last = place
         perform(Housekeeping.statement(place, after: floors[place]), format: Housekeeping.format) {
             [unowned self] result in
             let step = Housekeeping.decode(result)

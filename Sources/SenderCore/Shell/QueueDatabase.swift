@@ -222,7 +222,9 @@ final class QueueDatabase {
         }
     }
 
-    func keepHouse(apps: [Int]) { housekeeper.keep(apps: apps, days: days) }
+    func keepHouse(apps: [Int], isThorough: Bool) {
+        housekeeper.keep(apps: apps, days: days, isThorough: isThorough)
+    }
 
     func heartbeat(_ vitals: SenderVitals) {
         perform(.heartbeat, SenderRegistration.heartbeat, values(vitals)) { [unowned self] _ in

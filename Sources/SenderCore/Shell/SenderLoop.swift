@@ -91,7 +91,7 @@ final class SenderLoop {
         case .rescue(let apps): database.rescue(apps: apps)
         case .heartbeat(let vitals): database.heartbeat(vitals)
         case .askUrgent(let apps): database.askUrgent(apps: apps)
-        case .keepHouse(let apps): database.keepHouse(apps: apps)
+        case .keepHouse(let apps, let isThorough): database.keepHouse(apps: apps, isThorough: isThorough)
         case .refreshToken(let credential): tokens[credential].fetch()
         case .post(let order): provider.post(order, now: now)
         case .log(let entry): log.write(entry.level, entry.message, entry.fields, now: now)

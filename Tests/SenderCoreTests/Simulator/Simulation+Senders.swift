@@ -73,7 +73,7 @@ extension Simulation {
             send(.record(record, duplicateRisk: sender.machine.duplicateRisk), on: .results, of: sender)
         case .verify(let record): send(.verify(record), on: .results, of: sender)
         case .rescue(let apps): send(.rescue(apps: apps), on: .work, of: sender)
-        case .keepHouse(let apps): send(.keepHouse(apps: apps), on: .work, of: sender)
+        case .keepHouse(let apps, _): send(.keepHouse(apps: apps), on: .work, of: sender)
         case .heartbeat(let vitals): send(.heartbeat(vitals), on: .work, of: sender)
         case .refreshToken(let credential): fetchToken(credential, for: sender)
         case .post(let order):
