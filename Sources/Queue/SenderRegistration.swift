@@ -8,11 +8,19 @@ package enum SenderRegistration {
         RETURNING id
         """
 
+    /// The row once more where it is gone; parameters as for ``insert`` and the id, which stands in the rows of messages.
+    package static let insertAgain = """
+        INSERT INTO todoke.senders (id, host, pid, version, apps, state) OVERRIDING SYSTEM VALUE
+        VALUES ($5::bigint, $1, $2::int, $3, $4::text[], 'running') ON CONFLICT (id) DO NOTHING
+        """
+
     /// Parameters: id, messages held, second issues and resends that may be duplicates, state, messages per second.
+    ///
+    /// Its row is missing where the sender's own is gone.
     package static let heartbeat = """
         UPDATE todoke.senders SET heartbeat_at = now(), in_flight = $2::int, duplicate_risk = $3::bigint, state = $4,
             rate = $5::real
-        WHERE id = $1::bigint
+        WHERE id = $1::bigint RETURNING id
         """
 
     /// The last word of a sender that ends in order; parameters as for ``heartbeat``.

@@ -28,6 +28,10 @@ import Testing
         """
     private static let notification = "INSERT INTO todoke.notifications (app, notification_id) VALUES (1, 'new')"
     private static let sender = "INSERT INTO todoke.senders (host, pid, version) VALUES ('h', 1, '1')"
+    private static let senderAgain = """
+        INSERT INTO todoke.senders (id, host, pid, version) OVERRIDING SYSTEM VALUE VALUES (7, 'h', 1, '1')
+        ON CONFLICT (id) DO NOTHING
+        """
     private static let views = ["message_status", "notification_summary", "queue_depth", "failures"]
 
     /// The error's state, or nil when the role may run the statement.
@@ -57,7 +61,7 @@ import Testing
         ("todoke_producer", "SELECT todoke.ensure_partitions()"),
         ("todoke_sender", "SELECT id FROM todoke.apps"), ("todoke_sender", "SELECT delivery FROM todoke.notifications"),
         ("todoke_sender", claim), ("todoke_sender", result), ("todoke_sender", "SELECT payload FROM todoke.payloads"),
-        ("todoke_sender", attempt), ("todoke_sender", sender),
+        ("todoke_sender", attempt), ("todoke_sender", sender), ("todoke_sender", senderAgain),
         ("todoke_sender", "UPDATE todoke.senders SET state = 's'"),
         ("todoke_sender", "SELECT * FROM todoke.message_days()"),
         ("todoke_sender", "SELECT todoke.ensure_partitions()"),

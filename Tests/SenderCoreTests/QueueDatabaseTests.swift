@@ -203,6 +203,29 @@ import Testing
         }
     }
 
+    @Test func aSenderWhoseRowIsGoneRegistersAgain() throws {
+        try withShell { shell, connection in
+            try shell.untilReady()
+            let vitals = SenderVitals(held: 2, duplicateRisk: 3, state: "running", rate: 0)
+            try connection.script("DELETE FROM todoke.senders")
+            shell.database.heartbeat(vitals)
+            try shell.wait("registered again") { if case .registeredAgain = $0 { true } else { nil } }
+            try shell.wait("heartbeat") { if case .heartbeatDone = $0 { true } else { nil } }
+            let id = shell.database.senderID.map { "\($0)" } ?? "none"
+            func row() throws -> String {
+                try connection.query("SELECT concat_ws(' ', id, host, apps, in_flight) FROM todoke.senders").string(
+                    0, 0)
+            }
+            #expect(try row() == "\(id) host {recipes} 0")
+            shell.database.heartbeat(vitals)
+            try shell.wait("heartbeat") { event in
+                if case .registeredAgain = event { Issue.record("the row was there") }
+                return if case .heartbeatDone = event { true } else { nil }
+            }
+            #expect(try row() == "\(id) host {recipes} 2")
+        }
+    }
+
     @Test func housekeepingEndsWhatExpiredAndMakesPartitions() throws {
         try withShell { shell, connection in
             try connection.script(

@@ -20,6 +20,8 @@ package enum SenderEvent: Sendable {
     case verified(matched: Int)
     case rescued(count: Int)
     case heartbeatDone
+    /// The sender's row in `todoke.senders` was gone and is there again, under its old id.
+    case registeredAgain
     /// A statement failed though the connection is fine; it is asked again after a pause.
     case statementFailed(StatementKind, Failure)
     /// Answer to ``SenderAction/refreshToken(credential:)``.

@@ -57,6 +57,8 @@ extension SenderMachine {
             rescued(count, now: now)
         case .heartbeatDone:
             worked(.heartbeat)
+        case .registeredAgain:
+            log(.warning, "this sender's row in todoke.senders was gone: others may have sent beyond the shared rate")
         case .statementFailed(let kind, let failure):
             statementFailed(kind, failure, now: now)
         case .tokenReady(let credential, let lifetime):

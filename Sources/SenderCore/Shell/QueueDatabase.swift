@@ -227,7 +227,20 @@ final class QueueDatabase {
     }
 
     func heartbeat(_ vitals: SenderVitals) {
-        perform(.heartbeat, SenderRegistration.heartbeat, values(vitals)) { [unowned self] _ in
+        perform(.heartbeat, SenderRegistration.heartbeat, values(vitals)) { [unowned self] result in
+            if result.rowCount == 0 { registerAgain() } else { events.append(.heartbeatDone) }
+        }
+    }
+
+    /// A failover lost the row, or somebody deleted it: without it others take this sender's part of the rate.
+    ///
+    /// The id stays the same, since it fences the results of what this sender holds.
+    private func registerAgain() {
+        let parameters = settings.registration + [.optional(senderID)]
+        perform(.heartbeat, SenderRegistration.insertAgain, parameters) { [unowned self] _ in
+            // The new row knows nothing of what was counted.
+            recordedRisk = 0
+            events.append(.registeredAgain)
             events.append(.heartbeatDone)
         }
     }
