@@ -61,7 +61,7 @@ extension SenderMachine {
         }
         // Beyond the batches that are usual, results take the place of messages: somebody may hold a lock on their rows,
         // and what was posted and not recorded is posted again by others when its lease ends.
-        let unrecorded = max(0, results.count - 2 * settings.recordBatch)
+        let unrecorded = max(0, results.pressing - 2 * settings.recordBatch)
         let all = settings.slots + (info.isAtMostOnce ? 0 : settings.prefetch)
         let postable = app.postable(seconds: max(1, min(Self.postableSeconds, settings.leaseSeconds / 4)))
         if isUrgent {

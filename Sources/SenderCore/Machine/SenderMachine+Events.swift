@@ -106,13 +106,11 @@ extension SenderMachine {
         workAskedFor.remove(kind)
         underWay[kind] = nil
         floors.forget(now: now)
+        if kind == .record || kind == .verify, !refused(failure, now: now) { return }
         log(.error, "statement failed", ["statement": "\(kind)", "why": failure.what])
         let since = failingSince[kind] ?? now
         failingSince[kind] = since
         switch kind {
-        case .record, .verify:
-            results.sendAgain()
-            results.holdUntil = now + settings.pollInterval
         case .claim, .work, .unfinished:
             due = []
             // What is due is not known any more: a drain has to ask again before it may end.
@@ -122,7 +120,7 @@ extension SenderMachine {
             due.removeAll(where: \.isUrgent)
             claimedSinceWork = true
             nextWorkAt = max(min(nextWorkAt, now + settings.pollInterval), now)
-        case .rescue, .heartbeat, .housekeeping:
+        case .record, .verify, .rescue, .heartbeat, .housekeeping:
             break
         }
         guard settings.drains, kind != .heartbeat, kind != .housekeeping else { return }

@@ -49,7 +49,29 @@ extension SenderMachine {
             && workAskedFor.isDisjoint(with: [.work, .claim, .urgent, .unfinished])
     }
 
+    /// Results were refused; false when they are set aside, and the sender goes on without them.
+    mutating func refused(_ failure: Failure, now: Int64) -> Bool {
+        switch results.refused(now: now, pause: settings.pollInterval) {
+        case .sentAgain: return true
+        case .setAside(let record):
+            log(
+                .error, "results set aside: the database refuses them and takes others",
+                ["day": "\(record.day)", "messages": "\(record.results.count)", "why": failure.what])
+        case .stillAside: break
+        }
+        failingSince[.record] = nil
+        failingSince[.verify] = nil
+        return false
+    }
+
     mutating func askWhetherDrained(now: Int64) {
+        if settings.drains, !isStopping, knowsWork, due.isEmpty, held == 0, results.hasOnlyAside, !claimedSinceWork {
+            return finish(
+                .temporary,
+                failure: Failure(
+                    .temporary, "results refused by the database: \(results.count)",
+                    remedy: "look at the log for its reason; their messages are sent again when their lease ends"))
+        }
         guard mayDrainNow, now >= nextDrainCheckAt else { return }
         let active = apps.compactMap { app in app.info.flatMap { $0.isPaused ? nil : $0.id } }
         guard !active.isEmpty else {

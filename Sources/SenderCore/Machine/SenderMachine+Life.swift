@@ -56,9 +56,12 @@ extension SenderMachine {
     /// A database or provider that refuses ends a drain and a sender that never worked; one that worked goes on trying.
     mutating func checkStartAndStop(now: Int64) {
         if let deadline = stopDeadline {
-            if held == 0 && results.isEmpty && workAskedFor.isDisjoint(with: [.claim, .urgent]) {
+            let isEmptyHanded = held == 0 && workAskedFor.isDisjoint(with: [.claim, .urgent])
+            if isEmptyHanded && results.isEmpty {
                 finish(stopFailure?.exit ?? .ok, failure: stopFailure)
-            } else if now >= deadline || (stopFailure != nil && inFlight == 0 && !canRecord) {
+            } else if now >= deadline || (isEmptyHanded && results.hasOnlyAside)
+                || (stopFailure != nil && inFlight == 0 && !canRecord)
+            {
                 finish(stopFailure?.exit ?? .temporary, failure: stopFailure ?? interrupted)
             }
             return
@@ -113,6 +116,7 @@ extension SenderMachine {
             consider(nextHousekeepingAt)
             consider(nextDrainCheckAt)
             consider(results.holdUntil)
+            consider(results.nextRetryAt)
             if !results.waiting.isEmpty && results.isIdle { consider(results.oldest + settings.recordDelay) }
         } else {
             consider(databaseLostAt + settings.startupTimeout)
