@@ -27,6 +27,8 @@ package struct SenderSnapshot: Sendable {
     package let capacity: Int
     /// Results that the database does not have for certain.
     package let resultsWaiting: Int
+    /// Those of them that the database refuses while it takes others.
+    package let resultsAside: Int
     /// Seconds for which each credential's access token is still good; 0 without one.
     package let tokenSeconds: [Double]
     package let isDatabaseReady: Bool
@@ -49,6 +51,7 @@ extension SenderMachine {
                     fault: app.breaker.fault)
             },
             inFlight: slots.inFlight, capacity: capacity, resultsWaiting: results.count,
+            resultsAside: results.asideCount,
             tokenSeconds: tokens.map { Double(max(0, $0.expiresAt - now)) / 1e9 }, isDatabaseReady: isDatabaseReady,
             isListening: isListening, isStopping: isStopping, duplicateRisk: duplicateRisk,
             refusedResults: refusedResults)

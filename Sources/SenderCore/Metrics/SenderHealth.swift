@@ -31,7 +31,9 @@ struct SenderHealth {
         }
         // Once the leases are over others take the messages, and nothing is lost any more by starting again.
         let leaseIsOver = Int64(settings.leaseSeconds) * second + 30 * second
-        if snapshot.isDatabaseReady, snapshot.resultsWaiting > 0, let since = metrics.recordFailingSince,
+        // What is set aside is no reason to start again: it does not stop the sender.
+        if snapshot.isDatabaseReady, snapshot.resultsWaiting > snapshot.resultsAside,
+            let since = metrics.recordFailingSince,
             now - since > leaseIsOver
         {
             lines.append(

@@ -92,6 +92,27 @@ import Testing
         #expect(stuck(harness, metrics, after: 91) == [])
     }
 
+    @Test("Results that are set aside are not stuck: starting again would only lose them")
+    func resultsSetAside() {
+        var (harness, metrics) = running()
+        let refusal = SenderEvent.statementFailed(.record, Failure(.software, "a trigger", remedy: "look"))
+        func hear(_ events: SenderEvent...) {
+            for event in events { metrics.receive(event, now: harness.now) }
+            for event in events { harness.machine.receive(event, now: harness.now) }
+            harness.pass(1.1)
+            for action in harness.take() {
+                if case .record = action { metrics.perform(action, now: harness.now) }
+            }
+        }
+        hear(.transferFinished(slot: 0, MachineHarness.answered(.sent, status: 200)))
+        hear(refusal)
+        hear(refusal, .transferFinished(slot: 1, MachineHarness.answered(.sent, status: 200)))
+        hear(.recorded(matched: 1), refusal)
+        #expect(harness.machine.results.asideCount == 1)
+        metrics.receive(refusal, now: harness.now)
+        #expect(stuck(harness, metrics, after: 200) == [])
+    }
+
     @Test("Not ready without a database, without a token, behind open breakers of all apps, and while stopping")
     func readiness() {
         var harness = MachineHarness(apps: ["recipes", "news"]) { $0.drains = false }
