@@ -60,7 +60,6 @@ final class BareLane {
         _ = curl_shim_set_long(easy, CURLOPT_PIPEWAIT, 1)
         _ = curl_shim_set_string(easy, CURLOPT_CAINFO, caFile)
         _ = curl_shim_set_string(easy, CURLOPT_PROXY, "")
-        _ = curl_shim_set_long(easy, CURLOPT_BUFFERSIZE, 4_096)
         _ = curl_shim_set_long(easy, CURLOPT_POST, 1)
         _ = curl_shim_set_pointer(easy, CURLOPT_POSTFIELDS, body)
         _ = curl_shim_set_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(SamplePayload.body.count))

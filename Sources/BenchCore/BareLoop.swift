@@ -7,7 +7,7 @@ import Operations
 /// On purpose no line of the sender is in it: a change for the worse in the wrappers must not lower what they are compared
 /// with. Its levers: handles made once, one multi handle a connection, `curl_multi_socket_action` for the sockets that are
 /// ready, `TCP_CORK` around each call so that headers and bodies leave together, a URL parsed once, no look for a proxy, no
-/// `Accept`, a small buffer for each answer.
+/// `Accept`.
 final class BareLoop {
     private let headers: UnsafeMutablePointer<curl_slist>?
     private let url: OpaquePointer?

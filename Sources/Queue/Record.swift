@@ -105,7 +105,7 @@ package struct Record: Sendable {
         )
         """
 
-    /// What is sent with trouble is so at another post, which followed at once.
+    /// What is sent with trouble is so at another post, which followed at once: the attempt's row is about the first one.
     private func ended(_ sender: Int) -> String {
         """
         updated AS (
@@ -116,8 +116,9 @@ package struct Record: Sendable {
             FROM given g
             WHERE m.day = \(day.sql) AND m.id = g.id AND m.claim_no = g.claim_no AND m.sender_id = \(sender)
                 AND m.state > 'pending' AND m.state < 'sent'
-            RETURNING m.id, m.day, m.notification, m.app, m.attempts, m.claim_no, m.sender_id, g.outcome, m.http_status,
-                g.error_code, g.detail, CASE WHEN m.state = 'sent' THEN now() END AS retry_at
+            RETURNING m.id, m.day, m.notification, m.app, m.attempts, m.claim_no, m.sender_id, g.outcome,
+                CASE WHEN m.state <> 'sent' THEN m.http_status END AS http_status, g.error_code, g.detail,
+                CASE WHEN m.state = 'sent' THEN now() END AS retry_at
         )
         """
     }

@@ -161,6 +161,8 @@ import Testing
         ])
         #expect(try states() == ["sent": 1])
         #expect(try attempts() == ["unknown OUTCOME_UNKNOWN 0 true"], "it was tried again, so it is no final failure")
+        let statuses = try connection.query("SELECT http_status FROM todoke.attempts WHERE app = $1::int", [.int(app)])
+        #expect(statuses.rowCount == 1 && statuses.isNull(0, 0), "that post had no answer")
         let row = "coalesce(error_code, '-') || ' ' || provider_message_id || ' ' || http_status"
         #expect(try value(row) == "- 0:1 200")
     }

@@ -26,7 +26,7 @@ enum TransportFault {
         case 1, 3:
             return Failure(
                 .configuration, "\(host) cannot be used: \(detail)",
-                remedy: "--endpoint must be https://…, or http:// to a loopback address")
+                remedy: "--endpoint must be https://…")
         default:
             return nil
         }
