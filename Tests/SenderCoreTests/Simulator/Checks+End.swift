@@ -67,7 +67,12 @@ extension Simulation {
     private func count(_ id: Int, _ duplicates: inout [Int], _ unaware: inout [Int]) {
         let all = ledger.processings[id]
         guard all.count > 1 else { return }
-        let recorded = all.lastIndex { ledger.claims[id][$0.claim - 1].isSentRecorded } ?? all.count - 1
+        // The one that counts is the one that its sender was told of; a lost post may be processed after its successor.
+        let isRecorded = { (processing: Ledger.Processing) in
+            self.ledger.claims[id][processing.claim - 1].isSentRecorded
+        }
+        let recorded =
+            all.lastIndex { isRecorded($0) && $0.told == .sent } ?? all.lastIndex(where: isRecorded) ?? all.count - 1
         for (index, processing) in all.enumerated() where index != recorded {
             duplicates[processing.sender] += 1
             if processing.told != .unknown { unaware[processing.sender] += 1 }

@@ -139,7 +139,8 @@ final class Simulation {
 
     /// A stop in a world that is well ends every sender with 0 and nothing left.
     private func endInOrder(limit: Int64) {
-        for sender in senders where sender.isAlive { tellToStop(sender) }
+        // A second stop would cut short what the first one waits for.
+        for sender in senders where sender.isAlive && !sender.machine.isStopping { tellToStop(sender) }
         let deadline = min(limit, now + plan.settings.stopTimeout + VirtualClock.second)
         while senders.contains(where: { $0.isAlive }), let deed = clock.next(before: deadline) { deed() }
         for sender in senders where sender.isAlive {
