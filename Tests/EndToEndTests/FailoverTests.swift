@@ -26,10 +26,7 @@ extension EndToEnd {
             #expect(!sender.hasEnded, "\(sender.errorText)")
             try standby.promote()
             try pipeline.look(at: standby)
-            try wait(for: "everything is sent", within: 300) {
-                try pipeline.number(
-                    "SELECT count(*) FROM (SELECT FROM todoke.messages WHERE state <> 'sent' LIMIT 1) AS rest") == 0
-            }
+            try pipeline.waitUntilAllIsSent(within: 300)
             sender.send(SIGTERM)
             let ended = try sender.end()
             #expect(ended.exitCode == 0, "\(ended.story)")

@@ -131,6 +131,15 @@ final class Pipeline {
         return number
     }
 
+    /// Waits until no message is in another state than sent.
+    ///
+    /// - Parameter seconds: after which that fails.
+    func waitUntilAllIsSent(within seconds: TimeInterval) throws {
+        try wait(for: "everything is sent", within: seconds) {
+            try number("SELECT count(*) FROM (SELECT FROM todoke.messages WHERE state <> 'sent' LIMIT 1) AS rest") == 0
+        }
+    }
+
     /// How many messages are in each state; states without messages are left out.
     func states() throws -> [String: Int] {
         let result = try database.query("SELECT state, count(*) FROM todoke.messages GROUP BY state")

@@ -28,10 +28,7 @@ extension EndToEnd {
                 try pipeline.reconnect()
                 #expect(!sender.hasEnded, "\(sender.errorText)")
             }
-            try wait(for: "everything is sent", within: 600) {
-                try pipeline.number(
-                    "SELECT count(*) FROM (SELECT FROM todoke.messages WHERE state <> 'sent' LIMIT 1) AS rest") == 0
-            }
+            try pipeline.waitUntilAllIsSent(within: 600)
             #expect(!sender.hasEnded, "\(sender.errorText)")
             sender.send(SIGTERM)
             let ended = try sender.end()
