@@ -33,6 +33,38 @@ import Testing
         #expect(harness.take().workQuestions == 1)
     }
 
+    @Test func `a wake-up claims at once where urgent messages were claimed last`() {
+        var harness = MachineHarness { $0.drains = false }
+        harness.start(priorities: [5])
+        _ = harness.take()
+        harness.hear(.urgent(due: [MachineHarness.place(8)]))
+        harness.answer(harness.take().claims[0], 1)
+        _ = harness.take()
+        harness.pass(50)
+        harness.hear(.woken(app: "recipes"))
+        var actions = harness.take()
+        #expect(actions.claims.map(\.priority) == [8] && actions.urgentQuestions == 0)
+        harness.answer(actions.claims[0], 0)
+        actions = harness.take()
+        #expect(actions.claims.isEmpty && actions.urgentQuestions == 1, "it may be somewhere else")
+        harness.hear(.urgent(due: []))
+        harness.pass(11)
+        _ = harness.take()
+        harness.hear(.woken(app: "recipes"))
+        actions = harness.take()
+        #expect(actions.claims.allSatisfy { $0.priority == 5 } && actions.urgentQuestions == 1, "that is long ago")
+    }
+
+    @Test func `what turns up later is claimed in the order of priorities`() {
+        var harness = MachineHarness { $0.drains = false }
+        harness.start(priorities: [9, 5])
+        let claims = harness.take().claims
+        harness.hear(.urgent(due: [MachineHarness.place(7)]))
+        harness.answer(claims[0], 100, from: 100)
+        for _ in 0..<70 { harness.finish(0, .sent, status: 200) }
+        #expect(harness.take().claims.map(\.priority).first == 9)
+    }
+
     @Test func `the higher priority goes first and within it the earlier message`() {
         var harness = MachineHarness { $0.slots = 1 }
         harness.start(priorities: [9, 5])

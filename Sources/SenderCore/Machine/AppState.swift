@@ -28,6 +28,8 @@ struct AppState: Sendable {
     var inFlight = 0
     /// Where messages of a usual priority were claimed last: the first place to look at a wake-up.
     var lastPlace: Work.Due?
+    /// Where urgent ones were claimed last, and when.
+    var lastUrgent: (place: Work.Due, at: Int64)?
     /// Somebody queued messages, and nothing was claimed since.
     var isExpected = false
 

@@ -113,7 +113,9 @@ extension SenderMachine {
         floors.learn(answer, of: claim, at: place, askedAt: askedAt, now: now)
         if answer.taken > 0 {
             claimedSinceWork = true
-            if let index, !claim.isUrgent { apps[index].lastPlace = place }
+            if let index {
+                if claim.isUrgent { apps[index].lastUrgent = (place, now) } else { apps[index].lastPlace = place }
+            }
         }
         // What was claimed may have hidden more of it behind locks of others: look again soon, but not in a storm.
         if due.isEmpty && claimedSinceWork { nextWorkAt = min(nextWorkAt, now + 50_000_000) }

@@ -10,6 +10,8 @@ extension SenderMachine {
     private static let listeningInterval: Int64 = 10_000_000_000
     /// Wake-ups closer together than this are answered together.
     private static let wakeUpGap: Int64 = 10_000_000
+    /// So long after an urgent message was claimed somewhere, wake-ups look there first.
+    private static let urgentMemory: Int64 = 60_000_000_000
 
     var isBusy: Bool { !due.isEmpty || held > 0 || settings.drains }
 
@@ -89,6 +91,7 @@ extension SenderMachine {
             guard let info = apps[index].info else { continue }
             urgentApps.insert(info.id)
             apps[index].isExpected = !info.isPaused
+            guessUrgent(app: index, now: now)
             if due.contains(where: { $0.app == info.id && !$0.isUrgent }) { continue }
             isWorkExpected = true
         }
@@ -96,8 +99,20 @@ extension SenderMachine {
     }
 
     mutating func learnUrgent(_ found: [Work.Due]) {
-        let known = Set(due)
-        due = found.filter { !known.contains($0) && isServed($0) } + due
+        for place in found where isServed(place) { add(place) }
+    }
+
+    /// Woken, and not yet told where: what is urgent is most likely where the last urgent ones were, and a claim there
+    /// saves the time of a question.
+    private mutating func guessUrgent(app index: Int, now: Int64) {
+        guard let (place, since) = apps[index].lastUrgent, now - since < Self.urgentMemory, isServed(place) else { return }
+        add(place)
+    }
+
+    /// One more place, behind those that are as important.
+    private mutating func add(_ place: Work.Due) {
+        guard !due.contains(place) else { return }
+        due.insert(place, at: due.firstIndex { $0.priority < place.priority } ?? due.count)
     }
 
     mutating func listening(_ isListening: Bool, now: Int64) {
