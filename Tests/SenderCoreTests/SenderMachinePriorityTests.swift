@@ -55,6 +55,41 @@ import Testing
         #expect(actions.claims.allSatisfy { $0.priority == 5 } && actions.urgentQuestions == 1, "that is long ago")
     }
 
+    @Test func `everything else holds still for a moment while urgent messages are claimed`() {
+        var harness = MachineHarness { $0.drains = false }
+        harness.start(priorities: [5])
+        harness.answer(harness.take().claims[0], 20)
+        harness.finish(0, .sent, status: 200)
+        _ = harness.take()
+        harness.hear(.urgent(due: [MachineHarness.place(9)]))
+        let urgent = harness.take().claims[0]
+        for slot in 1..<4 { harness.finish(slot, .sent, status: 200) }
+        harness.pass(0.024)
+        #expect(harness.take().isEmpty)
+        #expect(harness.machine.nextDeadline(now: harness.now) - harness.now == 1_000_000)
+        harness.answer(urgent, 1, from: 1_000)
+        let actions = harness.take()
+        #expect(actions.posts.map(\.message.key.id) == [1_000, 6, 7] && actions.records.count == 1)
+        // The next has to wait its turn: no sooner than ten times as long after.
+        harness.hear(.urgent(due: [MachineHarness.place(9)]))
+        #expect(harness.take().claims.map(\.priority) == [9])
+        harness.finish(1, .sent, status: 200)
+        #expect(harness.take().posts.count == 1)
+    }
+
+    @Test func `a claim that takes long does not keep the others waiting`() {
+        var harness = MachineHarness { $0.drains = false }
+        harness.start(priorities: [5])
+        harness.answer(harness.take().claims[0], 20)
+        _ = harness.take()
+        harness.hear(.urgent(due: [MachineHarness.place(9)]))
+        #expect(harness.take().claims.count == 1)
+        harness.finish(0, .sent, status: 200)
+        #expect(harness.take().posts.isEmpty)
+        harness.pass(0.025)
+        #expect(harness.take().posts.count == 1)
+    }
+
     @Test func `what turns up later is claimed in the order of priorities`() {
         var harness = MachineHarness { $0.drains = false }
         harness.start(priorities: [9, 5])

@@ -13,11 +13,16 @@ extension SenderMachine {
 
     private static func size(within count: Int) -> Int? { claimSizes.first { $0 <= count } }
 
-    /// Asks for the next rows, on each lane that is free.
-    mutating func claim(now: Int64) {
-        guard !isStopping, canRecord else { return }
-        if !workAskedFor.contains(.urgent) { claim(isUrgent: true, now: now) }
-        if !workAskedFor.contains(.claim) { claim(isUrgent: false, now: now) }
+    /// Asks for the next urgent rows if their lane is free.
+    mutating func claimUrgent(now: Int64) {
+        guard !isStopping, canRecord, !workAskedFor.contains(.urgent) else { return }
+        claim(isUrgent: true, now: now)
+    }
+
+    /// Asks for the next of the other rows if their lane is free.
+    mutating func claimUsual(now: Int64) {
+        guard !isStopping, canRecord, !workAskedFor.contains(.claim), !rightOfWay.isGiven(now: now) else { return }
+        claim(isUrgent: false, now: now)
     }
 
     private mutating func claim(isUrgent: Bool, now: Int64) {
@@ -45,7 +50,7 @@ extension SenderMachine {
     private mutating func ask(_ place: Work.Due, app index: Int, limit: Int, now: Int64) {
         let kind = place.isUrgent ? StatementKind.urgent : .claim
         underWay[kind] = limit
-        if !place.isUrgent { apps[index].isExpected = false }
+        if place.isUrgent { rightOfWay.begin(now: now) } else { apps[index].isExpected = false }
         let floor = floors.floor(for: place, now: now)
         ask(kind, .claim(Claim(app: place.app, priority: place.priority, day: place.day, limit: limit, floor: floor)))
     }

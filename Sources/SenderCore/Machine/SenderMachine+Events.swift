@@ -20,6 +20,7 @@ extension SenderMachine {
             results.sendAgain()
         case .databaseLost(let failure):
             isDatabaseReady = false
+            rightOfWay.end(now: now)
             if databaseFault == nil { databaseLostAt = now }
             databaseFault = failure
             workAskedFor = []
@@ -35,6 +36,7 @@ extension SenderMachine {
             learnWork(apps: found, due: due, nextInMilliseconds: next, now: now)
         case .claimed(let claim, let answer, let askedAt):
             worked(claim.isUrgent ? .urgent : .claim)
+            if claim.isUrgent { rightOfWay.end(now: now) }
             take(answer, of: claim, askedAt: askedAt, now: now)
         case .unfinished(let isUnfinished):
             worked(.unfinished)
@@ -117,6 +119,7 @@ extension SenderMachine {
             claimedSinceWork = true
             nextWorkAt = now + settings.pollInterval
         case .urgent:
+            rightOfWay.end(now: now)
             due.removeAll(where: \.isUrgent)
             claimedSinceWork = true
             nextWorkAt = max(min(nextWorkAt, now + settings.pollInterval), now)

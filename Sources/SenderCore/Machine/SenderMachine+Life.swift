@@ -107,6 +107,7 @@ extension SenderMachine {
             if let time, time > now { deadline = min(deadline, time) }
         }
         consider(stopDeadline)
+        consider(rightOfWay.until)
         for token in tokens { consider(token.deadline) }
         if isDatabaseReady {
             consider(nextWorkAt)

@@ -12,6 +12,7 @@ extension SenderMachine {
         for index in apps.indices where apps[index].ready.hasUrgent {
             while apps[index].ready.hasUrgent, slots.inFlight < capacity, postOne(app: index, now: now) {}
         }
+        guard !rightOfWay.isGiven(now: now) else { return }
         let usable = usualCapacity
         var isGoing = slots.inFlight < usable
         while isGoing {
@@ -109,7 +110,7 @@ extension SenderMachine {
 
     /// Results go out by count, by age, or as soon as nothing else can join them.
     mutating func record(now: Int64) {
-        guard isDatabaseReady else { return }
+        guard isDatabaseReady, isStopping || !rightOfWay.isGiven(now: now) else { return }
         let isDue =
             results.waiting.count >= settings.recordBatch || now >= results.oldest + settings.recordDelay || held == 0
             || isStopping

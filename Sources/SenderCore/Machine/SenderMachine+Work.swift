@@ -112,6 +112,7 @@ extension SenderMachine {
     /// One more place, behind those that are as important.
     private mutating func add(_ place: Work.Due) {
         guard !due.contains(place) else { return }
+        rightOfWay.want()
         due.insert(place, at: due.firstIndex { $0.priority < place.priority } ?? due.count)
     }
 

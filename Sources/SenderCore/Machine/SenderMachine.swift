@@ -44,6 +44,7 @@ package struct SenderMachine: Sendable {
     var isListening = false
     /// Apps that were woken for and not yet asked about.
     var urgentApps: Set<Int> = []
+    var rightOfWay = RightOfWay()
     var nextHousekeepingAt: Int64
     var nextThoroughHousekeepingAt: Int64
 
@@ -100,10 +101,13 @@ package struct SenderMachine: Sendable {
             refreshTokens(now: now)
             // What is done away with here makes room for the claims.
             releaseWhatWaitedTooLong(now: now)
+            if isDatabaseReady { claimUrgent(now: now) }
             post(now: now)
             if isDatabaseReady {
                 keepHouse(now: now)
-                claim(now: now)
+                // Posting may have made room.
+                claimUrgent(now: now)
+                claimUsual(now: now)
                 askForWork(now: now)
             }
             record(now: now)
