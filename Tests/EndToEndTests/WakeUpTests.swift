@@ -21,8 +21,11 @@ extension EndToEnd {
             for step in 1...messages(quick: 20, full: 200) {
                 // An application that has something to say now and then: the sender has gone to rest in between.
                 try pipeline.database.query("SELECT pg_sleep(0.1)")
+                try pipeline.database.query("BEGIN")
+                try pipeline.enqueue("next-\(step)")
                 committed["next-\(step)"] = millisecondsNow
-                try deliver("next-\(step)", through: pipeline)
+                try pipeline.database.query("COMMIT")
+                try pipeline.waitUntilSent("next-\(step)")
             }
             let arrived = try pipeline.arrivalTimes("next-")
             let latencies = Latencies(committed.map { token, time in (arrived[token] ?? .infinity) - time })
