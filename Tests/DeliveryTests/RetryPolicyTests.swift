@@ -3,10 +3,14 @@ import Testing
 @testable import Delivery
 
 @Suite struct RetryPolicyTests {
-    @Test(arguments: [(0, 10), (9, 10), (10, 10), (30, 30)])
+    @Test(arguments: [(0, 10), (9, 10), (10, 10), (30, 30), (3_600, 3_600)])
     func `a provider that asks for less than the base gets the base`(_ asked: Int, _ seconds: Int) {
         #expect(RetryPolicy().range(attempt: 1, wait: asked) == seconds * 1000 + 1000...seconds * 1000 + 2000)
         #expect(RetryPolicy(base: 0).range(attempt: 1, wait: asked) == asked * 1000...asked * 1000)
+    }
+
+    @Test func `a provider that asks for a year gets an hour`() {
+        #expect(RetryPolicy().range(attempt: 1, wait: 31_536_000) == 3_601_000...3_602_000)
     }
 
     @Test(arguments: [

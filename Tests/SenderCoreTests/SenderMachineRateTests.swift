@@ -48,6 +48,17 @@ import Testing
         #expect(lines.filter { $0 == "provider asks to wait" }.count == 4 || lines.contains("provider asks to wait"))
     }
 
+    @Test func `nobody can stop an app for longer than an hour at a time`() {
+        var harness = MachineHarness()
+        harness.start(messages: 1)
+        harness.finish(0, .retryAfter, status: 503, code: "UNAVAILABLE", retryAfter: 31_536_000)
+        #expect(harness.machine.apps[0].holdUntil == harness.now + 3_600 * MachineHarness.second)
+        let delays: [Int] = harness.recordAll().results.compactMap {
+            if case .pending(let delay?, true) = $0.next { delay } else { nil }
+        }
+        #expect(delays.count == 1 && delays.allSatisfy { (3_600_000...3_605_000).contains($0) })
+    }
+
     @Test func `a short hold keeps what is ready and posts it afterwards`() {
         var harness = MachineHarness()
         harness.start(messages: 8)

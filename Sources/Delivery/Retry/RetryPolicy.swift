@@ -14,6 +14,11 @@ package struct RetryPolicy: Sendable {
     /// Answers about a message after which it fails, unless `--max-attempts` says otherwise.
     package static let maximumAttempts = 10
 
+    /// How much of a wait that the provider asked for is kept to, in seconds: an hour at most.
+    ///
+    /// A year in a header would stop the app for good, and every message that was given it would fail by its age.
+    package static func honoured(_ asked: Int) -> Int { min(asked, 3600) }
+
     /// Milliseconds to wait after the given attempt has failed, counted from 1, each equally likely.
     ///
     /// From `base` to `base · 2^attempt`, at most `cap`: the spread grows with each attempt, so that messages that
@@ -23,7 +28,7 @@ package struct RetryPolicy: Sendable {
         let doublings = min(max(attempt, 1), 32)
         let own = base * 1000...min(cap, base << doublings) * 1000
         guard let wait else { return own }
-        let asked = max(wait, base) * 1000
+        let asked = max(Self.honoured(wait), base) * 1000
         return asked + own.lowerBound / 10...asked + own.upperBound / 10
     }
 

@@ -66,7 +66,7 @@ package struct Consequence: Equatable, Sendable {
             }
         case .retry, .retryAfter, .unknown:
             isAttemptSpent = true
-            if let seconds = verdict.retryAfterSeconds { app = .waits(seconds: seconds) }
+            if let seconds = verdict.retryAfterSeconds { app = .waits(seconds: RetryPolicy.honoured(seconds)) }
             if attempt < maximumAttempts {
                 delay = retry.range(attempt: attempt, wait: verdict.retryAfterSeconds)
             } else {

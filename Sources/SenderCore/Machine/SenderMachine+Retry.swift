@@ -12,7 +12,8 @@ extension SenderMachine {
         } else if httpStatus >= 500, apps[index].rate.overloaded(postedAt: entry.postedAt, now: now) {
             logSlower(app: index, "mostly \(httpStatus)", now: now)
         }
-        guard let seconds = verdict.retryAfterSeconds else { return }
+        guard let asked = verdict.retryAfterSeconds else { return }
+        let seconds = RetryPolicy.honoured(asked)
         let until = now + Int64(seconds) * 1_000_000_000
         if until > apps[index].holdUntil {
             apps[index].holdUntil = until
