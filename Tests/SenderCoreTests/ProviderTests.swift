@@ -32,7 +32,7 @@ import Testing
             message: ClaimedMessage(
                 key: MessageKey(id: 1, day: MachineHarness.day, claimNumber: 1), app: 1, attempts: 0,
                 expiresInMilliseconds: nil, isAtMostOnce: false, ttlDigits: nil, payload: Array(#"{"token":"t"}"#.utf8)),
-            secondsLeft: nil, maximumIssues: 1)
+            secondsLeft: nil)
     }
 
     /// How the post ended; nil where nobody said so.

@@ -24,7 +24,7 @@ package enum SenderAction: Sendable {
     case finish(ExitCode, failure: Failure?)
 }
 
-/// One message to post on one stream.
+/// One message to post on one stream, once: whether it goes again is for the machine to say.
 package struct PostOrder: Sendable {
     /// Which of the machine's streams, from 0.
     package let slot: Int
@@ -34,9 +34,6 @@ package struct PostOrder: Sendable {
     package let message: ClaimedMessage
     /// Whole seconds of life left, for the ttl; `nil` when the message does not expire.
     package let secondsLeft: Int?
-    /// The most times that the shell may put the request on a connection; it does it once and leaves the rest to the
-    /// machine.
-    package let maximumIssues: Int
 }
 
 /// Something worth a line in the log.

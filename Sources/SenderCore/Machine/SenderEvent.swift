@@ -60,7 +60,7 @@ package struct TransferOutcome: Equatable, Sendable {
     }
 
     package let ending: Ending
-    /// How often the request was put on a connection; libcurl does it again by itself on a connection that died.
+    /// How often the request was put on a connection: once at most, unless libcurl did it again by itself.
     package let issues: Int
     /// The answer came over HTTP/1.1: it counts, but this is no way to go on.
     package var isHTTP1 = false

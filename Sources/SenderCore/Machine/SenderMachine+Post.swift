@@ -60,13 +60,9 @@ extension SenderMachine {
             .post(
                 PostOrder(
                     slot: slot, projectID: info.projectID, credential: credential, message: held.message,
-                    secondsLeft: held.expires.map { Int(($0 - now) / 1_000_000_000) },
-                    maximumIssues: held.message.isAtMostOnce ? 1 : Self.maximumIssues)))
+                    secondsLeft: held.expires.map { Int(($0 - now) / 1_000_000_000) })))
         return true
     }
-
-    /// libcurl resends by itself on a connection that died; more often than this it is no accident any more.
-    private static var maximumIssues: Int { 6 }
 
     /// Gives a claimed message back as it was: due at once for whoever can post it.
     mutating func release(_ held: HeldMessage, now: Int64) {

@@ -30,8 +30,7 @@ import Testing
     private func post(_ id: Int, slot: Int, app: Int = 1) -> SenderAction {
         .post(
             PostOrder(
-                slot: slot, projectID: "demo", credential: 0, message: message(id, app: app), secondsLeft: nil,
-                maximumIssues: 1))
+                slot: slot, projectID: "demo", credential: 0, message: message(id, app: app), secondsLeft: nil))
     }
 
     private func record(_ results: MessageResult...) throws -> Record {

@@ -28,7 +28,6 @@ extension Simulation {
         checkTimes(order, story, who)
         checkRate(app: order.message.app, of: sender, who)
         if order.message.isAtMostOnce {
-            if order.maximumIssues != 1 { ledger.report(.atMostOnce, at: now, "\(who) with leave to post it again") }
             if let last = ledger.lastPosts[key.id], last.truth == .unknown || last.truth == .underWay {
                 ledger.report(.atMostOnce, at: now, "\(who) again after an outcome that nobody knows")
             }

@@ -57,7 +57,7 @@ extension Simulation {
     /// libcurl posts the body again on a connection that died, if it may; the provider may have had it the first time.
     private func issueAgain(_ post: Post, there: Int64, back: Int64) {
         if chance(600) { after(there) { $0.process(post) } }
-        guard post.order.maximumIssues > 1 || flaw == .everythingIsIssuedAgain else {
+        guard !post.order.message.isAtMostOnce || flaw == .everythingIsIssuedAgain else {
             tell(post, .unknown, .unknown(reason: "second issue refused"), issues: 1, after: there + back)
             return
         }
