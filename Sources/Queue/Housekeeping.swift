@@ -13,6 +13,8 @@ package enum Housekeeping {
     package static let statementsPerLook = 50
     /// Nanoseconds between two looks at partitions and senders.
     package static let rareInterval: Int64 = 3_600_000_000_000
+    /// Nanoseconds until one that failed is done again.
+    package static let repeatInterval: Int64 = 60_000_000_000
     /// What ``decode(_:)`` reads.
     package static let format = ResultFormat.binary
 

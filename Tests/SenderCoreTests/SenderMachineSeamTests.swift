@@ -117,4 +117,23 @@ struct SenderMachineSeamTests {
         for _ in 0..<10 { harness.pass(10) }
         #expect(asked() == 1)
     }
+
+    @Test(arguments: [true, false])
+    func aLookThatFailsIsDoneAgainInAMinute(isLost: Bool) {
+        var harness = MachineHarness { $0.drains = false }
+        harness.start(priorities: [])
+        harness.pass(11)
+        _ = harness.take()
+        let failure = Failure(.unavailable, "broken", remedy: "look")
+        if isLost {
+            harness.hear(.databaseLost(failure), .databaseReady)
+        } else {
+            harness.hear(.statementFailed(.housekeeping, failure))
+        }
+        harness.pass(49)
+        func looks() -> Int { harness.take().count { if case .keepHouse([], true) = $0 { true } else { false } } }
+        #expect(looks() == 0)
+        harness.pass(20)
+        #expect(looks() == 1)
+    }
 }

@@ -23,6 +23,7 @@ extension SenderMachine {
             rightOfWay.end(now: now)
             if databaseFault == nil { databaseLostAt = now }
             databaseFault = failure
+            if workAskedFor.contains(.housekeeping) { keepHouseSoon(now: now) }
             workAskedFor = []
             underWay = [:]
             due = []
@@ -123,7 +124,9 @@ extension SenderMachine {
             due.removeAll(where: \.isUrgent)
             claimedSinceWork = true
             nextWorkAt = max(min(nextWorkAt, now + settings.pollInterval), now)
-        case .record, .verify, .rescue, .heartbeat, .housekeeping:
+        case .housekeeping:
+            keepHouseSoon(now: now)
+        case .record, .verify, .rescue, .heartbeat:
             break
         }
         guard settings.drains, kind != .heartbeat, kind != .housekeeping else { return }

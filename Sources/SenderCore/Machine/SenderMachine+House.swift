@@ -28,6 +28,11 @@ extension SenderMachine {
         }
     }
 
+    /// The look came to nothing: without tomorrow's partition messages have no place tomorrow.
+    mutating func keepHouseSoon(now: Int64) {
+        nextThoroughHousekeepingAt = min(nextThoroughHousekeepingAt, now + Housekeeping.repeatInterval)
+    }
+
     /// Results that do not get through belong to rows whose lease may have run out: a rescue of one's own would have
     /// them sent again though their outcome is known.
     private func isBehindWithResults(now: Int64) -> Bool {

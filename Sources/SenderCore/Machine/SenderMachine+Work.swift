@@ -105,8 +105,8 @@ extension SenderMachine {
     /// Woken, and not yet told where: what is urgent is most likely where the last urgent ones were, and a claim there
     /// saves the time of a question.
     private mutating func guessUrgent(app index: Int, now: Int64) {
-        guard let (place, since) = apps[index].lastUrgent, now - since < Self.urgentMemory, isServed(place) else { return }
-        add(place)
+        guard let last = apps[index].lastUrgent, now - last.at < Self.urgentMemory, isServed(last.place) else { return }
+        add(last.place)
     }
 
     /// One more place, behind those that are as important.
