@@ -11,6 +11,7 @@ import Testing
 
     @Test func `a provider that asks for a year gets an hour`() {
         #expect(RetryPolicy().range(attempt: 1, wait: 31_536_000) == 3_601_000...3_602_000)
+        #expect(RetryPolicy.isTooSoon(3_601) && !RetryPolicy.isTooSoon(3_600) && !RetryPolicy.isTooSoon(nil))
     }
 
     @Test(arguments: [

@@ -55,6 +55,49 @@ import Testing
         #expect(actions.claims.allSatisfy { $0.priority == 5 } && actions.urgentQuestions == 1, "that is long ago")
     }
 
+    @Test func `a guess does not keep the question waiting`() {
+        var harness = MachineHarness { $0.drains = false }
+        harness.start(priorities: [5])
+        _ = harness.take()
+        harness.hear(.urgent(due: [MachineHarness.place(9)]))
+        let none = Claim.Answer(messages: [], taken: 0)
+        harness.answer(harness.take().claims[0], 1)
+        harness.hear(.woken(app: "recipes"))
+        let guess = harness.take().claims
+        #expect(guess.map(\.priority) == [9])
+        harness.hear(.claimed(guess[0], none, askedAt: harness.now), .woken(app: "recipes"))
+        let actions = harness.take()
+        #expect(actions.urgentQuestions == 1 && actions.claims.isEmpty)
+    }
+
+    @Test func `nobody holds still for what was wanted long ago`() {
+        var harness = MachineHarness { $0.drains = false }
+        harness.start(priorities: [5])
+        harness.answer(harness.take().claims[0], 20)
+        harness.finish(0, .retryAfter, status: 503, code: "UNAVAILABLE", retryAfter: 2)
+        harness.hear(.urgent(due: [MachineHarness.place(9)]))
+        #expect(harness.take().claims.isEmpty)
+        harness.pass(2.1)
+        let actions = harness.take()
+        #expect(actions.claims.map(\.priority) == [9] && actions.posts.count == 1)
+    }
+
+    @Test func `a usual message is looked for where the last ones were though an urgent place is known`() {
+        var harness = MachineHarness { $0.drains = false }
+        harness.start(priorities: [9, 5])
+        for claim in harness.take().claims { harness.answer(claim, 1, from: claim.priority) }
+        for slot in 0..<2 { harness.finish(slot, .sent, status: 200) }
+        _ = harness.recordAll()
+        harness.hear(MachineHarness.work())
+        harness.pass(30)
+        _ = harness.take()
+        harness.hear(.woken(app: "recipes"))
+        let claims = harness.take().claims
+        #expect(claims.map(\.priority) == [9])
+        harness.pass(0.025)
+        #expect(harness.take().claims.map(\.priority) == [5], "as soon as it may, without an answer")
+    }
+
     @Test func `everything else holds still for a moment while urgent messages are claimed`() {
         var harness = MachineHarness { $0.drains = false }
         harness.start(priorities: [5])

@@ -17,7 +17,12 @@ package struct RetryPolicy: Sendable {
     /// How much of a wait that the provider asked for is kept to, in seconds: an hour at most.
     ///
     /// A year in a header would stop the app for good, and every message that was given it would fail by its age.
-    package static func honoured(_ asked: Int) -> Int { min(asked, 3600) }
+    package static func honoured(_ asked: Int) -> Int { min(asked, longestWait) }
+
+    /// Whether a message is tried before the provider wanted it: that costs no attempt, so that only its age ends it.
+    package static func isTooSoon(_ asked: Int?) -> Bool { asked.map { $0 > longestWait } ?? false }
+
+    private static let longestWait = 3600
 
     /// Milliseconds to wait after the given attempt has failed, counted from 1, each equally likely.
     ///

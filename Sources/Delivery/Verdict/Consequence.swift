@@ -65,9 +65,9 @@ package struct Consequence: Equatable, Sendable {
                 needsNewCredentials = true
             }
         case .retry, .retryAfter, .unknown:
-            isAttemptSpent = true
+            isAttemptSpent = !RetryPolicy.isTooSoon(verdict.retryAfterSeconds)
             if let seconds = verdict.retryAfterSeconds { app = .waits(seconds: RetryPolicy.honoured(seconds)) }
-            if attempt < maximumAttempts {
+            if attempt < maximumAttempts || !isAttemptSpent {
                 delay = retry.range(attempt: attempt, wait: verdict.retryAfterSeconds)
             } else {
                 state = .failed

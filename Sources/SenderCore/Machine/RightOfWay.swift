@@ -1,4 +1,4 @@
-/// While urgent messages are being claimed after a wake-up, everything else holds still for a moment.
+/// While urgent messages are being claimed after a wake-up, other claims, posts and results hold still for a moment.
 ///
 /// On a machine that is busy with a broadcast the claim otherwise waits for its turn behind the statements, posts and
 /// answers of that broadcast, some ten milliseconds at each step. It has an end, and where wake-ups never
@@ -9,17 +9,21 @@ struct RightOfWay: Sendable {
     /// The others have so many times as much to themselves.
     private static let share: Int64 = 10
 
-    private var isWanted = false
+    /// Nanoseconds after which nobody is taken to wait for a claim that could not leave.
+    private static let patience: Int64 = 1_000_000_000
+
+    private var wantedAt: Int64?
     private var since: Int64?
     private var nextAt = Int64.min
 
     /// Somebody was woken: the next urgent claim is waited for.
-    mutating func want() { isWanted = true }
+    mutating func want(now: Int64) { wantedAt = now }
 
     /// An urgent claim leaves.
     mutating func begin(now: Int64) {
-        if isWanted, since == nil, now >= nextAt { since = now }
-        isWanted = false
+        defer { wantedAt = nil }
+        guard let wantedAt, now - wantedAt < Self.patience, since == nil, now >= nextAt else { return }
+        since = now
     }
 
     /// It was answered, or failed, or is lost.

@@ -40,7 +40,8 @@ extension SenderMachine {
         guard !isUrgent else { return }
         // Woken, and not yet told where: most likely where the last ones were.
         for index in apps.indices where apps[index].isExpected {
-            guard let place = apps[index].lastPlace, isServed(place), !due.contains(where: { $0.app == place.app }),
+            guard let place = apps[index].lastPlace, isServed(place),
+                !due.contains(where: { $0.app == place.app && !$0.isUrgent }),
                 let limit = claimLimit(app: index, isUrgent: false, now: now)
             else { continue }
             return ask(place, app: index, limit: limit, now: now)

@@ -87,7 +87,7 @@ extension SenderMachine {
             listening(isListening, now: now)
         case .urgent(let found):
             worked(.urgent)
-            learnUrgent(found)
+            learnUrgent(found, now: now)
         case .houseKept(let expired):
             worked(.housekeeping)
             if expired > 0 { log(.info, "expired messages that nobody could claim", ["messages": "\(expired)"]) }

@@ -32,13 +32,15 @@ extension SenderMachine {
     mutating func retry(_ entry: SlotTable.Entry, _ verdict: Verdict, httpStatus: Int, now: Int64) {
         let attempt = entry.held.message.attempts + 1
         let delay = settings.retry.delay(attempt: attempt, wait: verdict.retryAfterSeconds, using: &random)
-        guard attempt < settings.maximumAttempts, !isTooOld(entry, after: delay, now: now) else {
+        let isSpent = !RetryPolicy.isTooSoon(verdict.retryAfterSeconds)
+        guard attempt < settings.maximumAttempts || !isSpent, !isTooOld(entry, after: delay, now: now) else {
             append(.failed, entry, verdict, httpStatus: httpStatus, now: now)
             return
         }
         expectReturned(inMilliseconds: delay, now: now)
         append(
-            .pending(delayMilliseconds: delay, isAttemptSpent: true), entry, verdict, httpStatus: httpStatus, now: now)
+            .pending(delayMilliseconds: delay, isAttemptSpent: isSpent), entry, verdict, httpStatus: httpStatus,
+            now: now)
     }
 
     /// Whether the message would be older than `--max-age` when it is tried again.

@@ -89,30 +89,30 @@ extension SenderMachine {
         floors.forget(now: now)
         for index in apps.indices where name == nil || apps[index].name == name {
             guard let info = apps[index].info else { continue }
-            urgentApps.insert(info.id)
+            // Where the question has waited since the last guess, it is its turn: what is urgent may be elsewhere.
+            if urgentApps.insert(info.id).inserted { guessUrgent(app: index, now: now) }
             apps[index].isExpected = !info.isPaused
-            guessUrgent(app: index, now: now)
             if due.contains(where: { $0.app == info.id && !$0.isUrgent }) { continue }
             isWorkExpected = true
         }
         if isWorkExpected || !knowsWork { nextWorkAt = min(nextWorkAt, max(now, workAskedAt + Self.wakeUpGap)) }
     }
 
-    mutating func learnUrgent(_ found: [Work.Due]) {
-        for place in found where isServed(place) { add(place) }
+    mutating func learnUrgent(_ found: [Work.Due], now: Int64) {
+        for place in found where isServed(place) { add(place, now: now) }
     }
 
     /// Woken, and not yet told where: what is urgent is most likely where the last urgent ones were, and a claim there
     /// saves the time of a question.
     private mutating func guessUrgent(app index: Int, now: Int64) {
         guard let last = apps[index].lastUrgent, now - last.at < Self.urgentMemory, isServed(last.place) else { return }
-        add(last.place)
+        add(last.place, now: now)
     }
 
     /// One more place, behind those that are as important.
-    private mutating func add(_ place: Work.Due) {
+    private mutating func add(_ place: Work.Due, now: Int64) {
         guard !due.contains(place) else { return }
-        rightOfWay.want()
+        rightOfWay.want(now: now)
         due.insert(place, at: due.firstIndex { $0.priority < place.priority } ?? due.count)
     }
 
