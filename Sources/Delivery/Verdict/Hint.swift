@@ -32,7 +32,7 @@ package enum Hint {
         switch kind {
         case .sent: accepted
         case .retry: "A passing fault. The message is tried again."
-        case .retryAfter: "The provider asked to wait. The message is tried again after that."
+        case .retryAfter: "The provider asked to wait. The message is tried again after that, or after an hour at most."
         case .tokenInvalid: "The token is no longer valid. The app has to register the device again."
         case .permanent: "The provider refused this message for good. The token was kept."
         case .authConfig: "The provider refused our credentials or settings. Sending stops until they are corrected."
