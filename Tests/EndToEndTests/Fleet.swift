@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Postgres
+import Testing
 
 /// Several senders of one pipeline, of which any may be killed and replaced.
 final class Fleet {
@@ -70,6 +71,16 @@ extension Pipeline {
 
     /// Arrivals beyond the first of each target.
     func extraArrivals() throws -> Int { try arrivalsByToken().values.reduce(0) { $0 + $1 - 1 } }
+
+    /// What holds after an outage of the database: everything was sent, no attempt was spent, the sender ended well, and
+    /// no device can have got a message twice that was not counted.
+    func checkOutageCostNothing(_ ended: EndedProgram, messages count: Int) throws {
+        #expect(ended.exitCode == 0, "\(ended.story)")
+        #expect(try states() == ["sent": count])
+        #expect(try number("SELECT max(attempts) FROM todoke.messages") == 0)
+        #expect(try arrivalsByToken().count == count)
+        #expect(try extraArrivals() <= duplicateRisk())
+    }
 
     /// Ends the leases of everything that is being sent, as if so much time had passed.
     func endLeases() throws {

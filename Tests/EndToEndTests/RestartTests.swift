@@ -31,13 +31,7 @@ extension EndToEnd {
             try pipeline.waitUntilAllIsSent(within: 600)
             #expect(!sender.hasEnded, "\(sender.errorText)")
             sender.send(SIGTERM)
-            let ended = try sender.end()
-            #expect(ended.exitCode == 0, "\(ended.story)")
-            #expect(try pipeline.states() == ["sent": count])
-            #expect(try pipeline.number("SELECT max(attempts) FROM todoke.messages") == 0)
-            #expect(try pipeline.arrivalsByToken().count == count)
-            let extra = try pipeline.extraArrivals()
-            #expect(extra <= (try pipeline.duplicateRisk()))
+            try pipeline.checkOutageCostNothing(try sender.end(), messages: count)
         }
     }
 }

@@ -13,16 +13,11 @@ import Testing
 
     /// Every test has an app of its own in the suite's database.
     init() throws {
-        connection = try ScratchDatabase.shared().connect()
-        let name = "app-\(UInt64.random(in: 0 ... .max))"
-        let made = try connection.query(
-            "INSERT INTO todoke.apps (name, project_id) VALUES ($1, 'p') RETURNING id", [.text(name)])
-        app = try #require(made.int(0, 0))
-        let row = try connection.query(
-            "INSERT INTO todoke.notifications (app, notification_id) VALUES ($1::int, 'n') RETURNING id, day",
-            [.int(app)])
-        notification = try #require(row.int(0, 0))
-        day = try #require(Day(row.string(0, 1)))
+        let fixture = try QueueFixture()
+        connection = fixture.connection
+        app = fixture.app
+        notification = fixture.notification
+        day = fixture.day
     }
 
     private func queue(_ count: Int, _ columns: String = "", _ values: String = "") throws {

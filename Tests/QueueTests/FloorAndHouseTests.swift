@@ -9,20 +9,17 @@ import Testing
     private let connection: Connection
     private let day: Day
     private let app: Int
-    private let name = "app-\(UInt64.random(in: 0 ... .max))"
+    private let name: String
     private let notification: Int
 
     /// Every test has an app of its own in the suite's database.
     init() throws {
-        connection = try ScratchDatabase.shared().connect()
-        let made = try connection.query(
-            "INSERT INTO todoke.apps (name, project_id) VALUES ($1, 'p') RETURNING id", [.text(name)])
-        app = try #require(made.int(0, 0))
-        let row = try connection.query(
-            "INSERT INTO todoke.notifications (app, notification_id) VALUES ($1::int, 'n') RETURNING id, day",
-            [.int(app)])
-        notification = try #require(row.int(0, 0))
-        day = try #require(Day(row.string(0, 1)))
+        let fixture = try QueueFixture()
+        connection = fixture.connection
+        name = fixture.name
+        app = fixture.app
+        notification = fixture.notification
+        day = fixture.day
     }
 
     /// Rows whose due times are given by an expression over `g` from 1.

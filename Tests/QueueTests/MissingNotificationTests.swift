@@ -12,16 +12,11 @@ import Testing
 
     /// Two messages whose notification is gone, of an app with this delivery.
     init() throws {
-        connection = try ScratchDatabase.shared().connect()
-        let name = "app-\(UInt64.random(in: 0 ... .max))"
-        let made = try connection.query(
-            "INSERT INTO todoke.apps (name, project_id) VALUES ($1, 'p') RETURNING id", [.text(name)])
-        app = try #require(made.int(0, 0))
-        let row = try connection.query(
-            "INSERT INTO todoke.notifications (app, notification_id) VALUES ($1::int, 'n') RETURNING id, day",
-            [.int(app)])
-        let notification = try #require(row.int(0, 0))
-        day = try #require(Day(row.string(0, 1)))
+        let fixture = try QueueFixture()
+        connection = fixture.connection
+        app = fixture.app
+        day = fixture.day
+        let notification = fixture.notification
         try connection.script(
             """
             WITH m AS (INSERT INTO todoke.messages (day, notification, app)
