@@ -11,6 +11,7 @@ struct MessageMaker {
     /// Seconds that a message lives; the android ttl is never longer.
     private let life: Int?
     private let hasher: SHA256Hasher
+    private var desk: RenderingDesk
     private var digest: [UInt8] = []
     private var identity: [UInt8] = []
     /// The latest message.
@@ -28,6 +29,13 @@ struct MessageMaker {
         columns = audience.reader.columns
         userField = columns.firstIndex(of: "user_id")
         life = options.expiresIn.map { min($0, TemplateAdditions.longestTTL) }
+        var zones = TimeZones(ZoneClocks.stretch)
+        for zone in template.zones.sorted() where zones.offset(zone, at: 0) == nil {
+            throw Failure(
+                .data, "\(options.template): there is no time zone \"\(zone)\"",
+                remedy: "name one of the IANA database, such as Europe/Paris")
+        }
+        desk = RenderingDesk(zones)
         do { hasher = try SHA256Hasher() } catch {
             throw Failure(.software, "SHA-256 is not available", remedy: "check the installation of libcrypto")
         }
@@ -59,7 +67,9 @@ struct MessageMaker {
             return .refused("there is no field \"\(column.name)\"")
         }
         message.removeAll(keepingCapacity: true)
-        template.render(row, into: &message)
+        if let fault = template.render(row, &desk, into: &message) {
+            return .refused("column \"\(fault.column)\": \(fault.reason)")
+        }
         var report = MessageRules.check(message.span)
         guard report.isValid, let target = report.target else { return .refused(Self.reason(report)) }
         if let life { lowerTTL(to: life, &report) }

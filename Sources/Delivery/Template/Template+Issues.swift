@@ -6,7 +6,8 @@ extension Template {
         var probe = self
         probe.binding = Array(columns.indices)
         var message: [UInt8] = []
-        probe.render(TemplateRow(columns.map { _ in "x" }), into: &message)
+        var desk = RenderingDesk(.none)
+        probe.render(TemplateRow(columns.indices.map { program.probe($0) }), &desk, into: &message)
         return MessageRules.check(message.span).errors.filter { issue in
             // These are about names, and names hold no placeholders.
             let isAboutNames = [
@@ -51,7 +52,7 @@ extension TemplateObject {
 extension TemplateNode {
     fileprivate func changingPaths(_ paths: [String]) -> [String] {
         switch self {
-        case .text(let text): text.columns.isEmpty ? [] : paths
+        case .text(let text): text.isChanging ? paths : []
         case .object(let object): object.changingPaths(paths)
         case .array(let nodes):
             nodes.enumerated().flatMap { index, node in node.changingPaths(paths.map { "\($0)[\(index)]" }) }

@@ -19,7 +19,7 @@ package struct Template: Sendable {
     let changing: [String]
     /// Whether the template says where messages go.
     let hasTarget: Bool
-    private let program: TemplateProgram
+    let program: TemplateProgram
     private var expirationDigits: [UInt8] = [UInt8(ascii: "0")]
 
     /// Compiles the text of a message: the object that goes under `message`.
@@ -62,8 +62,16 @@ package struct Template: Sendable {
         return message
     }
 
+    /// The zones that it names itself, to be looked up before the first row.
+    package var zones: Set<String> { program.zones }
+
     /// Appends the row's message; the row must have every bound field.
-    package func render(_ row: borrowing TemplateRow, into output: inout [UInt8]) {
+    ///
+    /// Gives back why there is none, where a filter cannot take a value: then what was appended is worth nothing.
+    @discardableResult
+    package func render(
+        _ row: borrowing TemplateRow, _ desk: inout RenderingDesk, into output: inout [UInt8]
+    ) -> TemplateFault? {
         let fields = row.bytes.span
         let operations = program.operations
         var index = 0
@@ -74,6 +82,8 @@ package struct Template: Sendable {
             case .column(let column):
                 let field = binding[column]
                 appendJSONEscaped(fields.extracting(row.starts[field]..<row.ends[field]), into: &output)
+            case .filtered(let number):
+                if let fault = write(program.values[number], row, &desk, into: &output) { return fault }
             case .separator:
                 if output.last != UInt8(ascii: "{") { output.append(UInt8(ascii: ",")) }
             case .skipIfEmpty(let first, let end, let target):
@@ -91,5 +101,28 @@ package struct Template: Sendable {
             }
             index += 1
         }
+        return nil
+    }
+
+    private func write(
+        _ value: TemplateProgram.Value, _ row: borrowing TemplateRow, _ desk: inout RenderingDesk,
+        into output: inout [UInt8]
+    ) -> TemplateFault? {
+        let field = binding[value.column]
+        desk.begin(row.bytes.span.extracting(row.starts[field]..<row.ends[field]))
+        for step in value.steps {
+            let reason: String?
+            switch step {
+            case .date(let pattern, .named(let zone)): reason = desk.writeDate(pattern, zone: zone)
+            case .date(let pattern, .column(let column)):
+                let field = binding[column]
+                let zone = String(decoding: row.bytes[row.starts[field]..<row.ends[field]], as: UTF8.self)
+                reason = desk.writeDate(pattern, zone: zone)
+            default: reason = desk.apply(step)
+            }
+            if let reason { return TemplateFault(column: columns[value.column].name, reason: reason) }
+        }
+        desk.end(isNumber: value.steps.last == .number, into: &output)
+        return nil
     }
 }

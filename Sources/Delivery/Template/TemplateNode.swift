@@ -16,12 +16,20 @@ indirect enum TemplateNode {
         case .string(let text): self = .text(try TemplateText(text))
         case .array(let values):
             var nodes: [TemplateNode] = []
-            for value in values { nodes.append(try TemplateNode(value)) }
+            for value in values {
+                let node = try TemplateNode(value)
+                guard node.text?.omission == nil else {
+                    throw TemplateError(
+                        "omit inside a list", remedy: "omit leaves out a field of an object; a list keeps its places")
+                }
+                nodes.append(node)
+            }
             self = .array(nodes)
         case .object(let members):
             var object = TemplateObject()
             for member in members {
-                object.members.append(.init(key: member.key, value: try TemplateNode(member.value)))
+                let node = try TemplateNode(member.value)
+                object.members.append(.init(key: member.key, value: node, presence: node.text?.omission))
             }
             self = .object(object)
         }

@@ -5,6 +5,8 @@ struct TemplateProgram: Sendable {
         case literal(start: Int, end: Int)
         /// The column's value, escaped for the inside of a JSON string.
         case column(Int)
+        /// A value that filters change: its number in `values`.
+        case filtered(Int)
         /// A comma, unless nothing stands in the object yet.
         case separator
         /// Jump when all these columns (a range of `conditions`) are empty in the row.
@@ -13,7 +15,29 @@ struct TemplateProgram: Sendable {
         case expiration
     }
 
+    /// A column's value on its way through its filters.
+    struct Value: Equatable, Sendable {
+        let column: Int
+        let steps: [Step]
+    }
+
+    enum Step: Equatable, Sendable {
+        case fallback([UInt8])
+        case upper
+        case lower
+        case truncate(Int)
+        case number
+        case date(DatePattern, Zone)
+        case urlEncode
+    }
+
+    enum Zone: Equatable, Sendable {
+        case named(String)
+        case column(Int)
+    }
+
     private(set) var pool: [UInt8] = []
+    private(set) var values: [Value] = []
     private(set) var operations: [Operation] = []
     private(set) var conditions: [Int] = []
     /// Names of the columns, by number.
@@ -29,14 +53,14 @@ struct TemplateProgram: Sendable {
         switch node {
         case .raw(let text): literal(text)
         case .text(let text):
-            literal("\"")
+            if !text.isNumber { literal("\"") }
             for piece in text.pieces {
                 switch piece {
                 case .literal(let text): escaped(text)
-                case .column(let name): operations.append(.column(number(of: name)))
+                case .placeholder(let placeholder): append(placeholder)
                 }
             }
-            literal("\"")
+            if !text.isNumber { literal("\"") }
         case .expiration:
             literal("\"")
             operations.append(.expiration)
@@ -61,10 +85,10 @@ struct TemplateProgram: Sendable {
             var skip: Int?
             if let presence = member.presence {
                 // A text without any column and any letter is never there.
-                if presence.columns.isEmpty { continue }
+                if !presence.isChanging { continue }
                 skip = operations.count
                 let first = conditions.count
-                for name in presence.columns { conditions.append(number(of: name)) }
+                for placeholder in presence.placeholders { conditions.append(number(of: placeholder.column)) }
                 operations.append(.skipIfEmpty(first: first, end: conditions.count, to: 0))
             }
             if !isFirst {
@@ -83,6 +107,54 @@ struct TemplateProgram: Sendable {
             }
         }
         literal("}")
+    }
+
+    private mutating func append(_ placeholder: TemplatePlaceholder) {
+        let column = number(of: placeholder.column)
+        let steps = placeholder.filters.compactMap { step($0) }
+        guard !steps.isEmpty else {
+            operations.append(.column(column))
+            return
+        }
+        operations.append(.filtered(values.count))
+        values.append(Value(column: column, steps: steps))
+    }
+
+    /// What a filter does; `nil` for one that does nothing to a value.
+    private mutating func step(_ filter: TemplateFilter) -> Step? {
+        switch filter {
+        case .fallback(let text): .fallback(Array(text.utf8))
+        case .upper: .upper
+        case .lower: .lower
+        case .truncate(let count): .truncate(count)
+        case .number: .number
+        case .date(let pattern, .named(let zone)): .date(pattern, .named(zone))
+        case .date(let pattern, .column(let name)): .date(pattern, .column(number(of: name)))
+        case .urlEncode: .urlEncode
+        case .omit: nil
+        }
+    }
+
+    /// A value that the column's filters take, for a look at the template without any row.
+    func probe(_ column: Int) -> String {
+        for value in values {
+            for step in value.steps {
+                switch step {
+                case .date(_, .column(column)): return "UTC"
+                case .number where value.column == column, .date where value.column == column: return "1"
+                default: continue
+                }
+            }
+        }
+        return "x"
+    }
+
+    /// The zones that the template names itself.
+    var zones: Set<String> {
+        Set(
+            values.flatMap(\.steps).compactMap {
+                if case .date(_, .named(let zone)) = $0 { zone } else { nil }
+            })
     }
 
     private mutating func literal(_ text: String) {

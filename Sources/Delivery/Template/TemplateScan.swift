@@ -48,11 +48,21 @@ struct TemplateScan {
                 throw TemplateError(
                     "a placeholder in a key", at: position, remedy: "placeholders stand in values only")
             }
-            let name = try TemplateText.name(content[(index + 2)..<close], at: position)
-            if positions[name] == nil { positions[name] = position }
+            let placeholder = try TemplateText.placeholder(
+                Self.unescaped(content[(index + 2)..<close])[...], at: position)
+            for name in placeholder.columns where positions[name] == nil { positions[name] = position }
             index = close + 2
         }
         return end + 1
+    }
+
+    /// The text that a part of a JSON string stands for.
+    private static func unescaped(_ content: ArraySlice<UInt8>) -> [UInt8] {
+        let quote = [UInt8(ascii: "\"")]
+        guard content.contains(UInt8(ascii: "\\")),
+            case .string(let text)? = try? JSONValue.parse((quote + content + quote).span)
+        else { return Array(content) }
+        return Array(text.utf8)
     }
 
     /// Whether the string that ends here is followed by a colon.

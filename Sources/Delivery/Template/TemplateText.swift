@@ -1,18 +1,18 @@
-/// A string value of a template: pieces of plain text and names of columns.
+/// A string value of a template: pieces of plain text and placeholders.
 struct TemplateText: Equatable, Sendable {
     enum Piece: Equatable, Sendable {
         case literal(String)
-        case column(String)
+        case placeholder(TemplatePlaceholder)
     }
 
     var pieces: [Piece]
 
-    /// The names of the columns in it, in order.
-    var columns: [String] {
-        pieces.compactMap {
-            if case .column(let name) = $0 { name } else { nil }
-        }
+    var placeholders: [TemplatePlaceholder] {
+        pieces.compactMap { if case .placeholder(let placeholder) = $0 { placeholder } else { nil } }
     }
+
+    /// Whether it differs from row to row.
+    var isChanging: Bool { !placeholders.isEmpty }
 
     /// The text when it has no placeholder.
     var constant: String? {
@@ -25,14 +25,30 @@ struct TemplateText: Equatable, Sendable {
 
     /// Whether a row can make it empty.
     var mayBeEmpty: Bool {
-        !pieces.contains { if case .literal(let text) = $0 { !text.isEmpty } else { false } }
+        !pieces.contains { piece in
+            switch piece {
+            case .literal(let text): !text.isEmpty
+            case .placeholder(let placeholder): placeholder.isNeverEmpty
+            }
+        }
     }
+
+    /// The part whose emptiness leaves its field out, if it has one.
+    var omission: TemplateText? {
+        let parts = placeholders.filter(\.isOmittedWhenEmpty)
+        return parts.isEmpty ? nil : TemplateText(pieces: parts.map { .placeholder($0) })
+    }
+
+    /// Whether it stands for a JSON number: then it is one placeholder and nothing else.
+    var isNumber: Bool { placeholders.contains(where: \.isNumber) }
+
+    private init(pieces: [Piece]) { self.pieces = pieces }
 
     init(constant text: String) {
         pieces = text.isEmpty ? [] : [.literal(text)]
     }
 
-    /// Splits at `{{` and `}}`; the name between is trimmed of spaces.
+    /// Splits at `{{` and `}}`.
     init(_ text: String) throws(TemplateError) {
         pieces = []
         let bytes = Array(text.utf8)
@@ -47,12 +63,16 @@ struct TemplateText: Equatable, Sendable {
             if literalStart < index {
                 pieces.append(.literal(String(decoding: bytes[literalStart..<index], as: UTF8.self)))
             }
-            pieces.append(.column(try Self.name(bytes[(index + 2)..<end], at: nil)))
+            pieces.append(.placeholder(try Self.placeholder(bytes[(index + 2)..<end], at: nil)))
             index = end + 2
             literalStart = index
         }
         if literalStart < bytes.count {
             pieces.append(.literal(String(decoding: bytes[literalStart...], as: UTF8.self)))
+        }
+        guard !isNumber || pieces.count == 1 else {
+            throw TemplateError(
+                "number beside other text: \"\(text)\"", remedy: "let the placeholder stand alone in its string")
         }
     }
 
@@ -72,27 +92,14 @@ struct TemplateText: Equatable, Sendable {
             remedy: "write {{column}}, inside one JSON string")
     }
 
-    /// The trimmed name between the braces, or why it is none.
-    static func name(_ bytes: ArraySlice<UInt8>, at position: TemplatePosition?) throws(TemplateError) -> String {
-        let spaces: [UInt8] = [0x20, 0x09, 0x0A, 0x0D]
-        let start = bytes.firstIndex { !spaces.contains($0) } ?? bytes.endIndex
-        let end = (bytes.lastIndex { !spaces.contains($0) }).map { $0 + 1 } ?? start
-        guard start < end else {
-            throw TemplateError(
-                "a placeholder names no column: {{}}", at: position,
-                remedy: "put a column of the audience between the braces")
+    /// What stands between the braces, or why it is no placeholder.
+    static func placeholder(
+        _ bytes: ArraySlice<UInt8>, at position: TemplatePosition?
+    ) throws(TemplateError) -> TemplatePlaceholder {
+        do throws(TemplateProblem) {
+            return try TemplatePlaceholder(String(decoding: bytes, as: UTF8.self))
+        } catch {
+            throw TemplateError(error.reason, at: position, remedy: error.remedy)
         }
-        let name = bytes[start..<end]
-        guard !name.contains(UInt8(ascii: "|")) else {
-            throw TemplateError(
-                "filters are not known: {{\(String(decoding: name, as: UTF8.self))}}", at: position,
-                remedy: "compute the value in the audience and name its column alone")
-        }
-        guard !name.contains(UInt8(ascii: "{")) && !name.contains(UInt8(ascii: "}")) else {
-            throw TemplateError(
-                "braces inside a placeholder: {{\(String(decoding: name, as: UTF8.self))}}", at: position,
-                remedy: "write {{column}}")
-        }
-        return String(decoding: name, as: UTF8.self)
     }
 }

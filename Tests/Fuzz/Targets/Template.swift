@@ -21,7 +21,8 @@ extension FuzzTarget {
         let given = template.columns.indices.map { $0 < values.count ? values[$0] : "" }
         for row in [given, given.map { _ in "" }, given.map { _ in "\"}\\" }] {
             var message: [UInt8] = []
-            template.render(TemplateRow(row), into: &message)
+            var desk = RenderingDesk(.none)
+            if template.render(TemplateRow(row), &desk, into: &message) != nil { continue }
             do { _ = try JSONValue.parse(message.span) } catch {
                 fail("it renders to what is not JSON: \(error)\n\(message.text)")
             }
