@@ -35,4 +35,23 @@ package struct ParsedOptions: Sendable {
         }
         return value
     }
+
+    /// The option as whole seconds within `range`: a number with `s`, `m`, `h` or `d` behind it, or none for seconds.
+    ///
+    /// `nil` when it is not given.
+    package func duration(_ name: String, in range: ClosedRange<Int>) throws(Failure) -> Int? {
+        guard let text = string(name) else { return nil }
+        let units: [Character: Int] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
+        let unit = text.last.flatMap { units[$0] }
+        let (seconds, overflow) = (Int(unit == nil ? text : String(text.dropLast())) ?? -1)
+            .multipliedReportingOverflow(by: unit ?? 1)
+        guard !overflow, seconds >= 0, range.contains(seconds) else {
+            throw Failure(
+                .usage,
+                "--\(name) must be from \(range.lowerBound) s to \(range.upperBound) s, such as 90, 10m, 4h or 1d, "
+                    + "not \(GivenText.quoted(text))",
+                remedy: "see \(program) --help")
+        }
+        return seconds
+    }
 }

@@ -8,8 +8,11 @@ struct MessageMaker {
     private(set) var template: Template
     private let columns: [String]
     private let userField: Int?
+    private let dedupeField: Int?
     /// Seconds that a message lives; the android ttl is never longer.
     private let life: Int?
+    /// Seconds from due to expired.
+    private let expiresIn: Int?
     private let hasher: SHA256Hasher
     private var desk: RenderingDesk
     private var digest: [UInt8] = []
@@ -17,6 +20,7 @@ struct MessageMaker {
     /// The latest message.
     private(set) var message: [UInt8] = []
     private(set) var ttl: (start: Int, length: Int)?
+    private var report = MessageReport()
 
     enum Outcome {
         case message(MessageTarget)
@@ -28,6 +32,14 @@ struct MessageMaker {
         self.template = template
         columns = audience.reader.columns
         userField = columns.firstIndex(of: "user_id")
+        let names = audience.reader.columns
+        dedupeField = options.dedupeBy.flatMap { name in names.firstIndex(of: name) }
+        if let name = options.dedupeBy, dedupeField == nil {
+            throw Failure(
+                .data, "the audience has no column \"\(name)\", which --dedupe-by names",
+                remedy: "it has \(columns.prefix(12).map(shownColumn).joined(separator: ", "))")
+        }
+        expiresIn = options.expiresIn
         life = options.expiresIn.map { min($0, TemplateAdditions.longestTTL) }
         var zones = TimeZones(ZoneClocks.stretch)
         for zone in template.zones.sorted() where zones.offset(zone, at: 0) == nil {
@@ -47,9 +59,6 @@ struct MessageMaker {
         }
     }
 
-    /// When the messages expire, in seconds since 1970.
-    mutating func setExpiration(_ seconds: Int) { template.expiration = seconds }
-
     /// The first column of the template that this row lacks, as a failure of the run.
     func missingColumn(_ row: TemplateRow, _ options: ProducerOptions) -> Failure? {
         for (index, column) in template.columns.enumerated() where !row.has(template.binding[index]) {
@@ -61,28 +70,48 @@ struct MessageMaker {
         return nil
     }
 
-    /// Renders and checks one row.
+    /// Renders and checks one row; ``complete(due:)`` says when it expires.
     mutating func make(_ row: borrowing TemplateRow) -> Outcome {
         for (index, column) in template.columns.enumerated() where row.starts[template.binding[index]] < 0 {
             return .refused("there is no field \"\(column.name)\"")
+        }
+        if let dedupeField, !row.has(dedupeField) || row.starts[dedupeField] == row.ends[dedupeField] {
+            return .refused("there is no \"\(columns[dedupeField])\", which --dedupe-by names")
         }
         message.removeAll(keepingCapacity: true)
         if let fault = template.render(row, &desk, into: &message) {
             return .refused("column \"\(fault.column)\": \(fault.reason)")
         }
-        var report = MessageRules.check(message.span)
+        report = MessageRules.check(message.span)
         guard report.isValid, let target = report.target else { return .refused(Self.reason(report)) }
-        if let life { lowerTTL(to: life, &report) }
-        ttl = report.androidTTL
         return .message(target)
     }
 
+    /// Writes into the latest message when it expires, where it does.
+    ///
+    /// - Parameter due: microseconds since 1970.
+    mutating func complete(due: Int) {
+        if let life = expiresIn, let written = desk.expire(at: due / 1_000_000 + life, &message),
+            let place = report.androidTTL, place.start > written.place
+        {
+            report.androidTTL = (place.start + written.moved, place.length)
+        }
+        if let life { lowerTTL(to: life) }
+        ttl = report.androidTTL
+    }
+
     /// What makes the message one of its kind within the notification.
-    mutating func key(_ target: MessageTarget) throws(Failure) -> DedupeKey {
+    mutating func key(_ target: MessageTarget, _ row: borrowing TemplateRow) throws(Failure) -> DedupeKey {
         identity.removeAll(keepingCapacity: true)
-        identity.append(contentsOf: target.kind.rawValue.utf8)
-        identity.append(UInt8(ascii: ":"))
-        identity.append(contentsOf: target.value.utf8)
+        if let dedupeField {
+            // No kind of target is called so.
+            identity.append(contentsOf: "by:".utf8)
+            identity.append(contentsOf: row.bytes[row.starts[dedupeField]..<row.ends[dedupeField]])
+        } else {
+            identity.append(contentsOf: target.kind.rawValue.utf8)
+            identity.append(UInt8(ascii: ":"))
+            identity.append(contentsOf: target.value.utf8)
+        }
         var digest = self.digest
         self.digest = []
         defer { self.digest = digest }
@@ -98,7 +127,7 @@ struct MessageMaker {
         return row.starts[userField]..<row.ends[userField]
     }
 
-    private mutating func lowerTTL(to life: Int, _ report: inout MessageReport) {
+    private mutating func lowerTTL(to life: Int) {
         guard let place = report.androidTTL else { return }
         let digits = place.start..<(place.start + place.length)
         guard let own = Int(String(decoding: message[digits], as: UTF8.self)), own > life else { return }

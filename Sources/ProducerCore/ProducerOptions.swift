@@ -20,6 +20,9 @@ struct ProducerOptions {
     let priority: Int
     /// Seconds.
     let expiresIn: Int?
+    let schedule: ScheduleOptions
+    /// The column of which each value gets one message; `nil` is the target.
+    let dedupeBy: String?
     let append: Bool
     let maxRejections: Int?
     let dryRun: Bool
@@ -55,7 +58,9 @@ struct ProducerOptions {
         sourceDatabaseURL = Self.given("source-database-url", options) ?? databaseURL
         image = options.string("image")
         priority = try options.integer("priority", in: 0...9) ?? 5
-        expiresIn = try options.integer("expires-in", in: 1...31_536_000)
+        expiresIn = try options.duration("expires-in", in: 1...31_536_000)
+        schedule = try ScheduleOptions(options)
+        dedupeBy = Self.given("dedupe-by", options)
         append = options.isSet("append")
         maxRejections = try options.integer("max-rejections", in: 0...Int.max)
         preview = try options.integer("preview", in: 1...1_000_000)
@@ -108,9 +113,30 @@ struct ProducerOptions {
             ),
             Option("priority", "N", default: "5", help: "0 to 9; 9 is sent first."),
             Option(
-                "expires-in", "SECONDS",
+                "at", "TIME",
                 help:
-                    "How long a message may wait before it is not worth sending; sets android.ttl and apns-expiration. Without it: for ever."
+                    "When it is due, as RFC 3339 with an offset, at most 28 days ahead. Without it: at once."),
+            Option(
+                "at-local", "HH:MM",
+                help: "Due when clocks show this time next in the row's own zone; from --at on, if that is given."),
+            Option("timezone-column", "COLUMN", help: "The audience's column with that zone, such as Asia/Tokyo."),
+            Option(
+                "default-timezone", "ZONE",
+                help: "The zone of rows that name none, or none that exists. Without it: such rows are refused."),
+            Option(
+                "spread", "TIME",
+                help:
+                    "Spreads what is due evenly over this long, such as 10m: FCM asks not to send everything at the full hour. Without it: not at all."
+            ),
+            Option(
+                "expires-in", "TIME",
+                help:
+                    "How long after it is due a message is still worth sending, in seconds or as 10m, 4h, 1d; sets android.ttl and apns-expiration. Without it: for ever."
+            ),
+            Option(
+                "dedupe-by", "COLUMN",
+                help:
+                    "One message for each value of this column, such as user_id; the first row counts. Without it: one for each target."
             ),
             Option(
                 "append", help: "Add to a notification that was begun with another template or audience."),

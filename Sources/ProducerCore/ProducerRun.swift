@@ -10,6 +10,7 @@ struct ProducerRun {
     private let options: ProducerOptions
     private var audience: Audience
     private var maker: MessageMaker
+    private var schedule: Schedule
     private let templateDigest: String
     private var report = ProducerReport()
     private var counts = LoadCounts()
@@ -37,8 +38,12 @@ struct ProducerRun {
             throw Failure(
                 .data, "\(options.template): \(first)\(more)", remedy: "correct the template; nothing was queued")
         }
-        audience = try Audience(options, wanted: template.columns.map(\.name))
+        audience = try Audience(
+            options,
+            wanted: template.columns.map(\.name)
+                + [options.dedupeBy, options.schedule.timezoneColumn].compactMap(\.self))
         maker = try MessageMaker(template, audience, options)
+        schedule = try Schedule(options.schedule, audience.reader.columns)
     }
 
     private static func additions(_ options: ProducerOptions) -> TemplateAdditions {
@@ -65,7 +70,8 @@ struct ProducerRun {
     }
 
     private enum Step {
-        case message(MessageTarget)
+        /// Its key, and when it is due in microseconds since 1970.
+        case message(MessageTarget, DedupeKey, due: Int)
         case refused
         case end
     }
@@ -87,9 +93,16 @@ struct ProducerRun {
             self.line = line
             switch maker.make(row) {
             case .message(let target):
-                rows += 1
-                report.progress(rows: rows, taken: audience.reader.bytesTaken, of: audience.size)
-                return .message(target)
+                let key = try maker.key(target, row)
+                switch schedule.due(row, key) {
+                case .due(let due):
+                    maker.complete(due: due)
+                    rows += 1
+                    report.progress(rows: rows, taken: audience.reader.bytesTaken, of: audience.size)
+                    return .message(target, key, due: due)
+                case .refused(let reason):
+                    return try refuse(line, reason, rowText())
+                }
             case .refused(let reason):
                 return try refuse(line, reason, rowText())
             }
@@ -122,7 +135,7 @@ struct ProducerRun {
         let loader: Loader
         do { loader = try Loader(connection, request) } catch { throw Failure(error) }
         do throws(Failure) {
-            if let seconds = loader.expiresAt { maker.setExpiration(seconds) }
+            try schedule.begin(loader.dueMicroseconds)
             try load(into: loader)
         } catch {
             report.clear()
@@ -143,13 +156,12 @@ struct ProducerRun {
                 throw error
             }
             switch step {
-            case .message(let target):
-                let key = try maker.key(target)
+            case .message(let target, let key, let due):
                 let user = row.bytes.span.extracting(maker.userRange(row))
-                do { try loader.add(maker.message.span, target: target, userID: user, key: key, ttl: maker.ttl) } catch
-                {
-                    throw Failure(error)
-                }
+                do {
+                    try loader.add(
+                        maker.message.span, target: target, userID: user, key: key, due: due, ttl: maker.ttl)
+                } catch { throw Failure(error) }
             case .refused:
                 do {
                     try loader.reject(line: line, reason: reason, input: input)
@@ -164,10 +176,13 @@ struct ProducerRun {
     }
 
     private var request: LoadRequest {
-        let definition = [
+        var lines = [
             audience.definition, "image=\(options.image ?? "")",
             "expires-in=\(options.expiresIn.map(String.init) ?? "")",
-        ].joined(separator: "\n")
+        ]
+        lines += options.schedule.definition
+        if let column = options.dedupeBy { lines.append("dedupe-by=\(column)") }
+        let definition = lines.joined(separator: "\n")
         return LoadRequest(
             app: options.app, notificationID: options.notificationID, templateDigest: templateDigest,
             definitionDigest: SHA256.hex(Array(definition.utf8).span), append: options.append,
@@ -176,7 +191,7 @@ struct ProducerRun {
 
     /// Renders and checks everything and writes nothing.
     private mutating func rehearse() throws(Failure) {
-        setPresumedExpiration()
+        try beginNow()
         while true {
             switch try step() {
             case .message: counts.queued += 1
@@ -188,7 +203,7 @@ struct ProducerRun {
 
     /// Prints messages and writes nothing.
     private mutating func preview(_ count: Int) throws(Failure) -> ExitCode {
-        setPresumedExpiration()
+        try beginNow()
         var printed = 0
         while printed < count {
             switch try step() {
@@ -203,8 +218,8 @@ struct ProducerRun {
     }
 
     /// Without a notification in the database: as if it were made now.
-    private mutating func setPresumedExpiration() {
-        if let seconds = options.expiresIn { maker.setExpiration(Int(Date.now.timeIntervalSince1970) + seconds) }
+    private mutating func beginNow() throws(Failure) {
+        try schedule.begin(Int(Date.now.timeIntervalSince1970 * 1_000_000))
     }
 
     /// The row as a JSON object, for the record of refused rows.

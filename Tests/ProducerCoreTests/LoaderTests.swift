@@ -24,7 +24,7 @@ struct LoaderTests {
             for index in 0..<8 { digest[index] = UInt8(truncatingIfNeeded: number >> (8 * index)) }
             try loader.add(
                 payload.span, target: MessageTarget(kind: .token, value: "t\(number)"), userID: none.span,
-                key: DedupeKey(digest: digest), ttl: nil)
+                key: DedupeKey(digest: digest), due: loader.dueMicroseconds, ttl: nil)
         }
         try loader.settle()
     }

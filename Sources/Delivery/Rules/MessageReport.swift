@@ -40,6 +40,8 @@ package struct MessageReport: Sendable {
     /// Where the digits of the Android TTL are in the checked bytes: whole seconds, without fraction and "s".
     package var androidTTL: (start: Int, length: Int)?
 
+    package init() {}
+
     /// Whether the message may be queued.
     package var isValid: Bool { errors.isEmpty }
 }

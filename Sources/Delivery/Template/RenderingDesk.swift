@@ -7,9 +7,23 @@ package struct TemplateFault: Equatable, Sendable {
 /// Where values go through their filters: one buffer that is reused from row to row, and the zones' clocks.
 package struct RenderingDesk: Sendable {
     private var value: [UInt8] = []
+    /// Where the digits of the moment the message expires begin in the latest message, if it has them.
+    var expirationAt: Int?
+    /// What stands there until the moment is known: ``expire(at:_:)``.
+    static let someExpiration = Array("9999999999".utf8)
     private var zones: TimeZones
 
     package init(_ zones: TimeZones) { self.zones = zones }
+
+    /// Writes when the message expires, in seconds since 1970, where the template says so; gives back by how many bytes
+    /// what stands behind that place has moved, and the place.
+    package func expire(at seconds: Int, _ message: inout [UInt8]) -> (place: Int, moved: Int)? {
+        guard let place = expirationAt else { return nil }
+        let digits = String(seconds).utf8
+        let length = Self.someExpiration.count
+        message.replaceSubrange(place..<(place + length), with: digits)
+        return (place, digits.count - length)
+    }
 
     mutating func begin(_ bytes: Span<UInt8>) {
         value.removeAll(keepingCapacity: true)

@@ -10,17 +10,11 @@ package struct Template: Sendable {
     package let columns: [Column]
     /// For each of `columns`, the number of the row's field; set it before rendering.
     package var binding: [Int]
-    /// When the messages expire, in seconds since 1970; used only with `expiresIn`.
-    package var expiration = 0 {
-        didSet { expirationDigits = Array(String(expiration).utf8) }
-    }
-
     /// The paths of the texts that differ from row to row.
     let changing: [String]
     /// Whether the template says where messages go.
     let hasTarget: Bool
     let program: TemplateProgram
-    private var expirationDigits: [UInt8] = [UInt8(ascii: "0")]
 
     /// Compiles the text of a message: the object that goes under `message`.
     ///
@@ -72,6 +66,7 @@ package struct Template: Sendable {
     package func render(
         _ row: borrowing TemplateRow, _ desk: inout RenderingDesk, into output: inout [UInt8]
     ) -> TemplateFault? {
+        desk.expirationAt = nil
         let fields = row.bytes.span
         let operations = program.operations
         var index = 0
@@ -97,7 +92,8 @@ package struct Template: Sendable {
                     continue
                 }
             case .expiration:
-                output.append(contentsOf: expirationDigits)
+                desk.expirationAt = output.count
+                output.append(contentsOf: RenderingDesk.someExpiration)
             }
             index += 1
         }

@@ -84,7 +84,7 @@ extension ChunkWriter {
             COPY todoke.messages (id, day, notification, app, priority, due_at, expires_at)
             FROM STDIN (FORMAT binary)
             """)
-        let messages = messageRows(ids)
+        let messages = messageRows(ids, due: rows.map { chunk.dues[$0] })
         try connection.putCopy(messages.span)
         _ = try connection.endCopy()
     }
@@ -95,11 +95,11 @@ extension ChunkWriter {
         return (0..<result.rowCount).map { result.int($0, 0) ?? 0 }
     }
 
-    private func messageRows(_ ids: [Int]) -> [UInt8] {
+    private func messageRows(_ ids: [Int], due dues: [Int]) -> [UInt8] {
         var bytes = BinaryCopy.header
         bytes.reserveCapacity(ids.count * 80 + 32)
-        let due = Int64(lease.dueMicroseconds - BinaryCopy.epochMicroseconds)
-        for id in ids {
+        for (id, due) in zip(ids, dues) {
+            let due = Int64(due - BinaryCopy.epochMicroseconds)
             BinaryCopy.append(Int16(7), to: &bytes)
             BinaryCopy.field(8, to: &bytes)
             BinaryCopy.append(Int64(id), to: &bytes)

@@ -15,6 +15,9 @@ package struct DedupeKey: Hashable, Sendable {
         self.low = low
     }
 
+    /// Where the key lies between 0 and `whole`: for digests evenly, and the same each time.
+    package func share(of whole: UInt64) -> UInt64 { high.multipliedFullWidth(by: whole).high }
+
     /// 32 hex digits, which Postgres reads as a uuid.
     func appendHex(to bytes: inout [UInt8]) {
         for word in [high, low] {

@@ -6,6 +6,8 @@ struct LoadChunk {
     /// For each row: where it starts.
     private(set) var starts: [Int] = []
     private(set) var keys: [DedupeKey] = []
+    /// For each row: when it is due, in microseconds since 1970.
+    private(set) var dues: [Int] = []
     private var seen: Set<DedupeKey> = []
     /// Rows that are in this chunk already.
     private(set) var duplicates = 0
@@ -26,6 +28,7 @@ struct LoadChunk {
         rows.removeAll(keepingCapacity: true)
         starts.removeAll(keepingCapacity: true)
         keys.removeAll(keepingCapacity: true)
+        dues.removeAll(keepingCapacity: true)
         seen.removeAll(keepingCapacity: true)
         duplicates = 0
         rejectionLines.removeAll(keepingCapacity: true)
@@ -40,7 +43,7 @@ struct LoadChunk {
 
     mutating func append(
         _ payload: Span<UInt8>, day: Int32, notification: Int, target: MessageTarget, userID: Span<UInt8>,
-        key: DedupeKey, ttl: (start: Int, length: Int)?
+        key: DedupeKey, due: Int, ttl: (start: Int, length: Int)?
     ) {
         guard seen.insert(key).inserted else {
             duplicates += 1
@@ -48,6 +51,7 @@ struct LoadChunk {
         }
         starts.append(rows.count)
         keys.append(key)
+        dues.append(due)
         BinaryCopy.append(Int16(10), to: &rows)
         BinaryCopy.field(8, to: &rows)
         BinaryCopy.append(Int64(0), to: &rows)

@@ -29,22 +29,23 @@ package final class Loader {
     /// A run that is dropped has ended: nothing goes on behind its back.
     deinit { background.wait() }
 
-    /// When the messages expire, in seconds since 1970; the same for every run of one notification.
-    package var expiresAt: Int? {
-        request.expiresIn.map { lease.dueMicroseconds / 1_000_000 + $0 }
-    }
+    /// When messages are due that have no time of their own, in microseconds since 1970: when the notification was made,
+    /// the same for every run, or with `append` when this run began.
+    package var dueMicroseconds: Int { lease.dueMicroseconds }
 
     /// What the committed chunks came to.
     package var counts: LoadCounts { background.counts }
 
     /// Adds a message, and hands the chunk over when it is full.
+    ///
+    /// - Parameter due: microseconds since 1970.
     package func add(
-        _ payload: Span<UInt8>, target: MessageTarget, userID: Span<UInt8>, key: DedupeKey,
+        _ payload: Span<UInt8>, target: MessageTarget, userID: Span<UInt8>, key: DedupeKey, due: Int,
         ttl: (start: Int, length: Int)?
     ) throws(LoadError) {
         chunk.append(
             payload, day: day, notification: lease.notification, target: target, userID: userID, key: key,
-            ttl: request.expiresIn == nil ? nil : ttl)
+            due: due, ttl: request.expiresIn == nil ? nil : ttl)
         try submitIfFull()
     }
 

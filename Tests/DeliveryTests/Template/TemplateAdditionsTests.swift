@@ -127,9 +127,16 @@ struct TemplateAdditionsTests {
 
     @Test("apns-expiration is the moment of the end, unless the template says to try once")
     func expiration() throws {
-        var template = try compiled(#"{"token":"t","notification":{"title":"a"}}"#, expiresIn: 60)
-        template.expiration = 1_796_000_000
-        #expect(try message(template).at("apns.headers.apns-expiration") == .string("1796000000"))
+        let template = try compiled(
+            #"{"token":"t","notification":{"title":"a"},"data":{"v":"{{v}}"}}"#, expiresIn: 60)
+        var desk = RenderingDesk(.none)
+        for seconds in [1_796_000_000, 999_999_999, 99_999_999_999] {
+            var output: [UInt8] = []
+            template.render(TemplateRow(["x"]), &desk, into: &output)
+            let written = try #require(desk.expire(at: seconds, &output))
+            #expect(written.moved == String(seconds).count - 10)
+            #expect(try JSONValue.parse(output.span).at("apns.headers.apns-expiration") == .string("\(seconds)"))
+        }
         let once = try compiled(#"{"token":"t","apns":{"headers":{"apns-expiration":"0"}}}"#, expiresIn: 60)
         #expect(try message(once).at("apns.headers.apns-expiration") == .string("0"))
         #expect(throws: TemplateError.self) {
