@@ -7,7 +7,9 @@ import TestSupport
 import Testing
 
 @Suite struct MigratorTests {
-    private static let names = ["0001_schema.sql", "0002_tables.sql", "0003_partitions.sql", "0004_views.sql"]
+    private static let names = [
+        "0001_schema.sql", "0002_tables.sql", "0003_partitions.sql", "0004_views.sql", "0005_guards.sql",
+    ]
 
     private static func version(_ connection: Connection) throws -> Int? {
         try connection.query("SELECT max(version) FROM todoke.migrations").int(0, 0)
