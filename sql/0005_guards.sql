@@ -13,6 +13,10 @@ COMMENT ON COLUMN todoke.apps.paused_at IS 'Set while the app is paused: nothing
 ALTER TABLE todoke.notifications ADD COLUMN validate_only boolean NOT NULL DEFAULT false;
 COMMENT ON COLUMN todoke.notifications.validate_only IS 'FCM checks its messages and delivers none: they end as sent without reaching a device.';
 
+ALTER TABLE todoke.notifications ADD COLUMN skipped bigint NOT NULL DEFAULT 0
+    CONSTRAINT notifications_skipped_check CHECK (skipped >= 0);
+COMMENT ON COLUMN todoke.notifications.skipped IS 'Audience rows the latest run left out: not among the targets it was limited to, or users without a device.';
+
 CREATE TABLE todoke.allowed_targets (
     app int NOT NULL CONSTRAINT allowed_targets_app_fkey REFERENCES todoke.apps (id),
     target_kind todoke.target_kind NOT NULL DEFAULT 'token',
@@ -29,4 +33,4 @@ COMMENT ON COLUMN todoke.allowed_targets.note IS 'Whose it is, for people.';
 COMMENT ON COLUMN todoke.allowed_targets.added_at IS 'When it was added.';
 GRANT SELECT ON todoke.allowed_targets TO todoke_producer;
 
-INSERT INTO todoke.migrations (version, name, digest) VALUES (5, '0005_guards.sql', 'e08f1c2dc8c4e7b2f4b304688566437787b27ba1029e3684b51934fd6792b4ce');
+INSERT INTO todoke.migrations (version, name, digest) VALUES (5, '0005_guards.sql', '4e93eb4c12654f5af400711c2738e7909367d1e61fc9ac01e348ed42f3079383');

@@ -15,6 +15,9 @@ package struct ParsedOptions: Sendable {
     package func strings(_ name: String) -> [String] { values[name] ?? [] }
     package func string(_ name: String) -> String? { values[name]?.last }
 
+    /// The option's text; one that is empty, such as that of an unset shell variable, counts as not given.
+    package func given(_ name: String) -> String? { string(name).flatMap { $0.isEmpty ? nil : $0 } }
+
     /// The option's text, or a usage failure that names it.
     package func required(_ name: String) throws(Failure) -> String {
         guard let value = string(name), !value.isEmpty else {

@@ -27,6 +27,7 @@ func rows(_ reader: some AudienceReader) throws -> [String] {
         switch try reader.next(into: &row) {
         case .end: return found
         case .refused(let line, let reason, _): found.append("\(line)! \(reason)")
+        case .skipped(let line): found.append("\(line)-")
         case .row(let line):
             let fields = (0..<row.count).map { row.has($0) ? row.text($0) : "∅" }
             found.append("\(line): " + fields.joined(separator: "|"))

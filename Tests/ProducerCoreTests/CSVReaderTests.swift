@@ -1,3 +1,4 @@
+import Delivery
 import Operations
 import Testing
 
@@ -86,17 +87,47 @@ struct CSVReaderTests {
         #expect(reader.columns == names)
     }
 
-    @Test("A quote that is never closed does not fill the memory")
-    func runaway() {
-        var left = 100
-        let endless = ByteReader { (buffer) throws(Failure) in
-            buffer = left == 100 ? Array("a,b\nx,\"".utf8) : Array(repeating: UInt8(ascii: "x"), count: 1 << 16)
+    private func long(_ first: String, thenX count: Int, last: String) -> ByteReader {
+        var left = count + 2
+        return ByteReader { (buffer) throws(Failure) in
             left -= 1
-            if left < 0 { buffer = [] }
+            switch left {
+            case count + 1: buffer = Array(first.utf8)
+            case 1...: buffer = Array(repeating: UInt8(ascii: "x"), count: 1 << 16)
+            case 0: buffer = Array(last.utf8)
+            default: buffer = []
+            }
         }
+    }
+
+    @Test("A row of more than 1 MiB is refused, and the next one read", arguments: ["x,", "x,\"", ",,"])
+    func longRow(_ start: String) throws {
+        let end = start.hasSuffix("\"") ? "\",z\nc,d\n" : "\nc,d\n"
+        var reader = try CSVReader(long("a,b\n\(start)", thenX: 20, last: end))
+        var row = TemplateRow()
+        guard case .refused(2, let reason, let input) = try reader.next(into: &row) else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(reason == "longer than 1 MiB")
+        #expect(input.hasPrefix(start.replacing("\"", with: "")) && input.utf8.count <= AudienceLimits.keptInput)
+        #expect(row.bytes.count <= AudienceLimits.row + 8)
+        #expect(try reader.next(into: &row) == .row(line: 3))
+        #expect(row.text(0) == "c" && row.text(1) == "d")
+        #expect(try reader.next(into: &row) == .end)
+    }
+
+    @Test("A quote that is never closed ends the run, and says where it is")
+    func runaway() {
         #expect {
-            try rows(CSVReader(endless))
+            try rows(CSVReader(long("a,b\nx,\"", thenX: 20, last: "")))
         } throws: { error in (error as? Failure)?.what.contains("line 2") == true }
-        #expect(left > 80)
+    }
+
+    @Test("Another delimiter", arguments: [";", "|", "\t"])
+    func delimiter(_ text: String) throws {
+        let bytes = Array("a\(text)b\n1,5\(text)\"x\(text)y\"\n".utf8)
+        #expect(
+            try rows(CSVReader(pieces(bytes, of: 3), delimiter: Array(text.utf8)[0])) == ["2: 1,5|x\(text)y"])
     }
 }

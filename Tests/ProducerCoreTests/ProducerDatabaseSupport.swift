@@ -36,6 +36,10 @@ let simpleTemplate = #"{"token":"{{token}}","notification":{"title":"{{title}}",
 
 /// Runs the producer as its executable does, for the app `recipes`.
 func produce(_ database: ScratchDatabase, _ id: String, _ arguments: String...) -> Int32 {
+    produce(database, id, arguments)
+}
+
+func produce(_ database: ScratchDatabase, _ id: String, _ arguments: [String]) -> Int32 {
     Producer.run(
         arguments: [
             "todoke-producer", "--app", "recipes", "--notification-id", id, "--database-url", database.connectionString,
@@ -44,6 +48,10 @@ func produce(_ database: ScratchDatabase, _ id: String, _ arguments: String...) 
 
 /// Asserts nothing: the run as a failure or an exit code.
 func outcome(_ database: ScratchDatabase, _ id: String, _ arguments: String...) throws -> Failure? {
+    try outcome(database, id, arguments)
+}
+
+func outcome(_ database: ScratchDatabase, _ id: String, _ arguments: [String]) throws -> Failure? {
     let given =
         ["--app", "recipes", "--notification-id", id, "--database-url", database.connectionString] + arguments
     guard case .run(let options) = try ProducerOptions.table.parse(arguments: given, environment: [:]) else {

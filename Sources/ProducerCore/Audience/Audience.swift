@@ -13,79 +13,76 @@ struct Audience {
     let hasLooseFields: Bool
     /// Bytes of the input, where that is known.
     let size: Int?
+    /// Its rows are devices of the registry.
+    let isRegistry: Bool
 
     /// Opens it and reads as much as is needed to know its columns.
     ///
     /// `wanted` are the columns that the template names; NDJSON has no others.
     init(_ options: ProducerOptions, wanted: [String]) throws(Failure) {
-        switch options.audience {
+        switch options.audience.source {
+        case .single(let kind, let target):
+            self.init(
+                SingleReader(kind.rawValue, target), "single\n\(kind.rawValue)\n\(SHA256.hex(Array(target.utf8).span))")
         case .query(let path):
             let query = try InputFile.contents(path, option: "audience-sql")
-            let connection: Connection
-            do {
-                connection = try Connection(
-                    Conninfo(options.sourceDatabaseURL, applicationName: "todoke-producer audience"))
-            } catch {
-                let failure = Failure(error, while: "connecting to the audience's database")
-                throw Failure(
-                    failure.exit, failure.what,
-                    remedy: failure.remedy.replacing("--database-url", with: "--source-database-url"))
-            }
-            reader = try SQLReader(connection, query: query)
-            definition = "sql\n\(SHA256.hex(query.span))"
-            hasLooseFields = false
-            size = nil
+            let connection = try Self.connect(
+                options.audience.sourceDatabaseURL, option: "--source-database-url")
+            self.init(try SQLReader(connection, query: query), "sql\n\(SHA256.hex(query.span))")
         case .file(let path):
-            let file = try InputFile(path, option: "audience")
-            size = file.size
-            var head = try Self.head(of: file)
-            let format = options.format ?? (Self.firstCharacter(head) == UInt8(ascii: "{") ? .ndjson : .csv)
-            // The name and not the path, so that another working directory is not another audience.
-            let name = path.split(separator: "/").last.map(String.init) ?? path
-            definition = "file\n\(name)\n\(format.rawValue)"
-            hasLooseFields = format == .ndjson
-            let bytes = ByteReader { (buffer) throws(Failure) in
-                if head.isEmpty {
-                    try file.read(into: &buffer)
-                } else {
-                    buffer = head
-                    head = []
-                }
+            let file = try AudienceFile(path, option: "audience", options.audience)
+            let reader = try file.reader(wanted: wanted.contains("user_id") ? wanted : wanted + ["user_id"])
+            self.init(
+                reader, "file\n\(Self.fileName(path))\n\(file.definition)", hasLooseFields: file.format == .ndjson,
+                size: file.size)
+        case .registry(let registry):
+            let query = RegistryQuery(app: options.app, options: registry, dedupeBy: options.dedupeBy)
+            let connection = try Self.connect(options.databaseURL, option: "--database-url")
+            try Self.checkApp(options.app, connection)
+            guard case .users(let path) = registry.scope else {
+                let reader = try SQLReader(connection, query: Array(query.text.utf8), settings: query.settings)
+                self.init(reader, registry.definition, isRegistry: true)
+                return
             }
-            guard !head.isEmpty else {
-                throw Failure(
-                    .data, "the audience \(path) is empty",
-                    remedy: "give --audience a CSV file with a header line, or NDJSON")
-            }
-            switch format {
-            case .csv: reader = try CSVReader(bytes)
-            case .ndjson:
-                reader = NDJSONReader(bytes, columns: wanted.contains("user_id") ? wanted : wanted + ["user_id"])
-            }
+            let file = try AudienceFile(path, option: "users", options.audience)
+            // What the registry knows is not asked of the file, unless it has a header that says it brings that.
+            let own = wanted.filter { !RegistryQuery.columns.contains($0) } + ["user_id"]
+            let reader = try UsersReader(try file.reader(wanted: own), connection, query)
+            self.init(
+                reader, "\(registry.definition)\n\(file.definition)", hasLooseFields: file.format == .ndjson,
+                size: file.size, isRegistry: true)
         }
     }
 
-    /// The first bytes, enough to tell the format: a pipe may bring them one by one.
-    private static func head(of file: InputFile) throws(Failure) -> [UInt8] {
-        var head: [UInt8] = []
-        var piece: [UInt8] = []
-        while firstCharacter(head) == nil {
-            try file.read(into: &piece)
-            if piece.isEmpty { break }
-            head += piece
-            guard head.count <= AudienceLimits.leadingSpace || firstCharacter(head) != nil else {
-                throw Failure(
-                    .data, "the audience begins with more than \(AudienceLimits.leadingSpace >> 10) KiB of nothing",
-                    remedy: "give --audience a CSV file with a header line, or NDJSON")
-            }
-        }
-        return head
+    private init(
+        _ reader: any AudienceReader, _ definition: String, hasLooseFields: Bool = false, size: Int? = nil,
+        isRegistry: Bool = false
+    ) {
+        self.reader = reader
+        self.definition = definition
+        self.hasLooseFields = hasLooseFields
+        self.size = size
+        self.isRegistry = isRegistry
     }
 
-    /// The first byte that is neither a byte order mark nor white space; `nil` when it has not come yet.
-    private static func firstCharacter(_ head: [UInt8]) -> UInt8? {
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        let isPartOfMark = head.count < mark.count && mark.starts(with: head)
-        return isPartOfMark ? nil : head.dropFirst(head.starts(with: mark) ? mark.count : 0).first { $0 > 0x20 }
+    /// A path's last part, so that another working directory is not another audience.
+    static func fileName(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
+
+    private static func connect(_ url: String?, option: String) throws(Failure) -> Connection {
+        do {
+            return try Connection(Conninfo(url, applicationName: "todoke-producer audience"))
+        } catch {
+            let failure = Failure(error, while: "connecting to the audience's database")
+            throw Failure(
+                failure.exit, failure.what, remedy: failure.remedy.replacing("--database-url", with: option))
+        }
+    }
+
+    private static func checkApp(_ name: String, _ connection: Connection) throws(Failure) {
+        let found: QueryResult
+        do {
+            found = try connection.query("SELECT 1 FROM todoke.apps WHERE name = $1", [.text(name)])
+        } catch { throw Failure(LoadError(error)) }
+        guard found.rowCount > 0 else { throw Failure(LoadError.unknownApp(name)) }
     }
 }

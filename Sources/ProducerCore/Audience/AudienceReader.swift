@@ -7,6 +7,8 @@ enum AudienceRow: Equatable {
     case row(line: Int)
     /// The row cannot be used; the next one may be.
     case refused(line: Int, reason: String, input: String)
+    /// The row is right and there is nobody to send to, such as for a user without a device.
+    case skipped(line: Int)
     case end
 }
 

@@ -1,7 +1,8 @@
 import Delivery
 import Operations
 
-/// Comma-separated values as in RFC 4180, with a header line: quotes, line breaks in quotes, CRLF or LF, a BOM.
+/// Comma-separated values as in RFC 4180, with a header line: quotes, line breaks in quotes, CRLF or LF, a BOM; the comma
+/// may be another character.
 ///
 /// Empty lines are skipped, also before the header. A quote inside a field that does not begin with one is an ordinary character.
 struct CSVReader: AudienceReader {
@@ -10,14 +11,16 @@ struct CSVReader: AudienceReader {
     /// The line that the next byte is on.
     private var line = 1
 
-    private static let comma = UInt8(ascii: ",")
+    private let delimiter: UInt8
+    private var isTooLong = false
     private static let quote = UInt8(ascii: "\"")
     private static let lineFeed = UInt8(ascii: "\n")
     private static let carriageReturn = UInt8(ascii: "\r")
 
     /// Reads the header line.
-    init(_ source: ByteReader) throws(Failure) {
+    init(_ source: ByteReader, delimiter: UInt8 = UInt8(ascii: ",")) throws(Failure) {
         input = source
+        self.delimiter = delimiter
         try skipByteOrderMark()
         try skipEmptyLines()
         var header = TemplateRow()
@@ -50,7 +53,7 @@ struct CSVReader: AudienceReader {
             malformed = "\(row.count) fields where the header has \(columns.count)"
         }
         guard let malformed else { return .row(line: start) }
-        return .refused(line: start, reason: malformed, input: storable(row.bytes[..<(row.ends.last ?? 0)]))
+        return .refused(line: start, reason: malformed, input: storable(row.bytes[..<(isTooLong ? row.bytes.count : row.ends.last ?? 0)]))
     }
 
     var bytesTaken: Int { input.bytesBefore + input.position }
@@ -92,59 +95,70 @@ struct CSVReader: AudienceReader {
     private mutating func readRecord(into row: inout TemplateRow, _ malformed: inout String?) throws(Failure) -> Bool {
         guard try input.hasByte() else { return false }
         let start = line
+        isTooLong = false
         while true {
             let fieldStart = row.bytes.count
             if try input.peek() == Self.quote {
                 input.position += 1
                 try quotedField(into: &row.bytes, start, &malformed)
             } else {
-                try plainField(into: &row.bytes, start)
+                try plainField(into: &row.bytes)
             }
             var fieldEnd = row.bytes.count
             let terminator = try input.peek()
-            if terminator != Self.comma && !lastWasQuoted, fieldEnd > fieldStart,
+            if terminator != delimiter && !lastWasQuoted, fieldEnd > fieldStart,
                 row.bytes[fieldEnd - 1] == Self.carriageReturn
             {
                 fieldEnd -= 1
             }
-            row.starts.append(fieldStart)
-            row.ends.append(fieldEnd)
-            guard let terminator else { return true }
-            input.position += 1
-            if terminator == Self.lineFeed {
-                line += 1
+            // Of a row that is too long only the beginning is kept, for people to see.
+            if !isTooLong || row.count == 0 {
+                row.starts.append(fieldStart)
+                row.ends.append(fieldEnd)
+            }
+            if terminator != nil { input.position += 1 }
+            guard terminator == delimiter else {
+                if terminator == Self.lineFeed { line += 1 }
+                if isTooLong { malformed = "longer than \(AudienceLimits.row >> 20) MiB" }
                 return true
             }
             // Keeps halves of a character in two fields from looking like one.
-            row.bytes.append(Self.comma)
+            row.bytes.append(delimiter)
         }
     }
 
     private var lastWasQuoted = false
 
-    /// Takes bytes up to a comma, a line's end or the input's end, which is left.
-    private mutating func plainField(into bytes: inout [UInt8], _ start: Int) throws(Failure) {
+    /// Takes bytes up to a delimiter, a line's end or the input's end, which is left.
+    private mutating func plainField(into bytes: inout [UInt8]) throws(Failure) {
         lastWasQuoted = false
+        let delimiter = delimiter
         while try input.hasByte() {
-            let found = take(into: &bytes) { $0 == Self.comma || $0 == Self.lineFeed }
-            try checkSize(bytes, start)
+            let found = take(into: &bytes) { $0 == delimiter || $0 == Self.lineFeed }
+            cut(&bytes)
             if found { return }
         }
     }
 
-    /// Takes bytes up to the closing quote and what follows it, up to a comma, a line's end or the input's end.
+    /// Takes bytes up to the closing quote and what follows it, up to a delimiter, a line's end or the input's end.
     private mutating func quotedField(
         into bytes: inout [UInt8], _ start: Int, _ malformed: inout String?
     ) throws(Failure) {
         while true {
             guard try input.hasByte() else {
+                // It may have swallowed any number of rows.
+                guard !isTooLong else {
+                    throw Failure(
+                        .data, "line \(start): a quoted field is not closed, and the rest of the audience is in it",
+                        remedy: "close it, and run the same line again: what stands before it is queued")
+                }
                 malformed = "a quoted field is not closed"
                 return
             }
             let from = bytes.count
             let found = take(into: &bytes) { $0 == Self.quote }
             line += bytes[from...].count { $0 == Self.lineFeed }
-            try checkSize(bytes, start)
+            cut(&bytes)
             guard found else { continue }
             input.position += 1
             guard let next = try input.peek() else { break }
@@ -153,7 +167,7 @@ struct CSVReader: AudienceReader {
                 input.position += 1
                 continue
             }
-            if next == Self.comma || next == Self.lineFeed { break }
+            if next == delimiter || next == Self.lineFeed { break }
             if next == Self.carriageReturn {
                 input.position += 1
                 let after = try input.peek()
@@ -161,7 +175,7 @@ struct CSVReader: AudienceReader {
                 bytes.append(Self.carriageReturn)
             }
             malformed = "text after the closing quote of a field"
-            try plainField(into: &bytes, start)
+            try plainField(into: &bytes)
             return
         }
         lastWasQuoted = true
@@ -180,11 +194,10 @@ struct CSVReader: AudienceReader {
         return end < input.buffer.count
     }
 
-    private func checkSize(_ bytes: [UInt8], _ start: Int) throws(Failure) {
-        guard bytes.count <= AudienceLimits.row else {
-            throw Failure(
-                .data, "line \(start): a row of more than \(AudienceLimits.row >> 20) MiB",
-                remedy: "look for a quote that is not closed; what was read before it is queued")
-        }
+    /// Keeps no more of a row than a row may have; the rest is read past.
+    private mutating func cut(_ bytes: inout [UInt8]) {
+        guard bytes.count > AudienceLimits.row else { return }
+        isTooLong = true
+        bytes.removeLast(bytes.count - AudienceLimits.row)
     }
 }

@@ -8,23 +8,29 @@ struct SQLReader: AudienceReader {
     let bytesTaken = 0
     private let connection: Connection
     private let copy: String
+    private let settings: [(name: String, value: Value)]
     private var isOpen = false
     private var number = 0
 
     /// Asks the server for the query's columns; runs it when the first row is wanted.
     ///
-    /// The transaction is read-only: an audience is a question.
-    init(_ connection: Connection, query: [UInt8]) throws(Failure) {
+    /// The transaction is read-only: an audience is a question. It begins with the first row, since a run may have to
+    /// wait for another before. `settings` hold for that transaction.
+    init(
+        _ connection: Connection, query: [UInt8], settings: [(name: String, value: Value)] = []
+    ) throws(Failure) {
         guard textFault(query) == nil, let text = Self.trimmed(query) else {
             throw Failure(.data, "the audience's query is empty or not UTF-8", remedy: "give --audience-sql a SELECT")
         }
         self.connection = connection
+        self.settings = settings
         // The line's end also ends a comment in the query's last line.
         copy = "COPY (\n\(text)\n) TO STDOUT"
         do {
-            try connection.script("SET jit = off; BEGIN READ ONLY")
+            try Self.begin(connection, settings)
             let none = try connection.query("SELECT * FROM (\n\(text)\n) AS audience LIMIT 0")
             columns = (0..<none.columnCount).map { none.columnName($0) ?? "" }
+            try connection.script("COMMIT")
         } catch { throw Self.failure(error) }
         guard !columns.isEmpty else {
             throw Failure(.data, "the audience's query has no columns", remedy: "name them after SELECT")
@@ -36,9 +42,19 @@ struct SQLReader: AudienceReader {
         }
     }
 
+    private static func begin(
+        _ connection: Connection, _ settings: [(name: String, value: Value)]
+    ) throws(PostgresError) {
+        try connection.script("SET jit = off; BEGIN READ ONLY")
+        for setting in settings {
+            try connection.query("SELECT set_config($1, $2, true)", [.text(setting.name), setting.value])
+        }
+    }
+
     mutating func next(into row: inout TemplateRow) throws(Failure) -> AudienceRow {
         do {
             if !isOpen {
+                try Self.begin(connection, settings)
                 try connection.beginCopyOut(copy)
                 isOpen = true
             }

@@ -35,9 +35,7 @@ final class BackgroundWriter: @unchecked Sendable {
         queue.async { [self] in
             do throws(LoadError) {
                 let added = try writer.write(&chunk)
-                total.queued += added.queued
-                total.alreadyQueued += added.alreadyQueued
-                total.rejected += added.rejected
+                total.add(added)
             } catch { failure = error }
             idle.signal()
         }

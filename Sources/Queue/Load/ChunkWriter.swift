@@ -64,17 +64,17 @@ final class ChunkWriter {
         try writeRejections(chunk)
         let added = LoadCounts(
             queued: queued, alreadyQueued: chunk.count - queued + chunk.duplicates,
-            rejected: chunk.rejectionLines.count)
+            rejected: chunk.rejectionLines.count, skipped: chunk.skipped)
         try connection.query(
             """
             UPDATE todoke.notifications SET run_until = now() + make_interval(secs => $2),
                 queued = queued + $3::bigint, already_queued = already_queued + $4::bigint,
-                rejected = rejected + $5::bigint
+                rejected = rejected + $5::bigint, skipped = skipped + $6::bigint
             WHERE id = $1::bigint
             """,
             [
                 .int(lease.notification), .int(lease.run.leaseSeconds), .int(added.queued), .int(added.alreadyQueued),
-                .int(added.rejected),
+                .int(added.rejected), .int(added.skipped),
             ])
         if queued > 0 { try connection.query("SELECT pg_notify('todoke_due', $1)", [.text(request.app)]) }
         try connection.script("COMMIT")

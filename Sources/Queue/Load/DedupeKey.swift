@@ -15,6 +15,12 @@ package struct DedupeKey: Hashable, Sendable {
         self.low = low
     }
 
+    /// Its two halves, as Postgres gives them out in two bigints.
+    init(high: Int, low: Int) {
+        self.high = UInt64(bitPattern: Int64(high))
+        self.low = UInt64(bitPattern: Int64(low))
+    }
+
     /// Where the key lies between 0 and `whole`: for digests evenly, and the same each time.
     package func share(of whole: UInt64) -> UInt64 { high.multipliedFullWidth(by: whole).high }
 

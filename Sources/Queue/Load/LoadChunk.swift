@@ -11,15 +11,17 @@ struct LoadChunk {
     private var seen: Set<DedupeKey> = []
     /// Rows that are in this chunk already.
     private(set) var duplicates = 0
+    /// Rows that were left out.
+    private(set) var skipped = 0
     private(set) var rejectionLines: [Int] = []
     private(set) var rejectionReasons: [String?] = []
     private(set) var rejectionInputs: [String?] = []
     private var rejectionBytes = 0
 
     var count: Int { starts.count }
-    var isEmpty: Bool { starts.isEmpty && duplicates == 0 && rejectionLines.isEmpty }
+    var isEmpty: Bool { starts.isEmpty && duplicates == 0 && skipped == 0 && rejectionLines.isEmpty }
     /// Rows read for it, whatever became of them.
-    var rowsRead: Int { starts.count + duplicates + rejectionLines.count }
+    var rowsRead: Int { starts.count + duplicates + skipped + rejectionLines.count }
     var byteCount: Int { rows.count + rejectionBytes }
 
     private static let idOffset = 2 + 4
@@ -31,6 +33,7 @@ struct LoadChunk {
         dues.removeAll(keepingCapacity: true)
         seen.removeAll(keepingCapacity: true)
         duplicates = 0
+        skipped = 0
         rejectionLines.removeAll(keepingCapacity: true)
         rejectionReasons.removeAll(keepingCapacity: true)
         rejectionInputs.removeAll(keepingCapacity: true)
@@ -39,11 +42,11 @@ struct LoadChunk {
 
     /// The columns, in the order of `append`.
     static let columns =
-        "id, day, notification, target_kind, target, user_id, dedupe_key, ttl_at, ttl_len, payload"
+        "id, day, notification, target_kind, target, user_id, device, dedupe_key, ttl_at, ttl_len, payload"
 
     mutating func append(
         _ payload: Span<UInt8>, day: Int32, notification: Int, target: MessageTarget, userID: Span<UInt8>,
-        key: DedupeKey, due: Int, ttl: (start: Int, length: Int)?
+        device: Int?, key: DedupeKey, due: Int, ttl: (start: Int, length: Int)?
     ) {
         guard seen.insert(key).inserted else {
             duplicates += 1
@@ -52,7 +55,7 @@ struct LoadChunk {
         starts.append(rows.count)
         keys.append(key)
         dues.append(due)
-        BinaryCopy.append(Int16(10), to: &rows)
+        BinaryCopy.append(Int16(11), to: &rows)
         BinaryCopy.field(8, to: &rows)
         BinaryCopy.append(Int64(0), to: &rows)
         BinaryCopy.field(4, to: &rows)
@@ -70,6 +73,12 @@ struct LoadChunk {
             BinaryCopy.field(userID.count, to: &rows)
             userID.withUnsafeBufferPointer { rows.append(contentsOf: $0) }
         }
+        if let device {
+            BinaryCopy.field(8, to: &rows)
+            BinaryCopy.append(Int64(device), to: &rows)
+        } else {
+            BinaryCopy.null(to: &rows)
+        }
         BinaryCopy.field(16, to: &rows)
         BinaryCopy.append(key.high, to: &rows)
         BinaryCopy.append(key.low, to: &rows)
@@ -85,6 +94,8 @@ struct LoadChunk {
         BinaryCopy.field(payload.count, to: &rows)
         payload.withUnsafeBufferPointer { rows.append(contentsOf: $0) }
     }
+
+    mutating func skip() { skipped += 1 }
 
     mutating func reject(line: Int, reason: String, input: String) {
         rejectionLines.append(line)

@@ -11,6 +11,9 @@ package enum LoadError: Error {
     case otherTemplate(notificationID: String)
     /// The notification was begun with another audience or other options.
     case otherDefinition(notificationID: String)
+    /// The notification was begun with the other value of `validate_only`, or another `delivery`: both are its own, and
+    /// not those of a message.
+    case otherKind(notificationID: String, option: String)
     /// Another run holds the notification.
     case busy(notificationID: String)
     /// Another run took the notification over while this one was quiet for longer than its lease.
@@ -22,7 +25,7 @@ package enum LoadError: Error {
     case database(PostgresError)
 
     /// What a database error means here.
-    init(_ error: PostgresError) {
+    package init(_ error: PostgresError) {
         switch error.sqlState {
         case .undefinedTable, .invalidSchemaName, .undefinedFunction, .undefinedColumn, .undefinedObject:
             self = .noSchema

@@ -13,9 +13,19 @@ package struct LoadRequest: Sendable {
     /// Seconds from due to expired; `nil` for messages that do not expire.
     package var expiresIn: Int?
 
+    /// Wait while another run holds the notification, instead of giving up.
+    package var waits: Bool
+    /// Groups notifications, for people; kept from the first run.
+    package var campaign: String?
+    /// `at_least_once` or `at_most_once`; `nil` is what the app says.
+    package var delivery: String?
+    /// The provider checks the messages and delivers none.
+    package var validateOnly: Bool
+
     package init(
         app: String, notificationID: String, templateDigest: String, definitionDigest: String, append: Bool = false,
-        priority: Int = 5, expiresIn: Int? = nil
+        priority: Int = 5, expiresIn: Int? = nil, waits: Bool = false, campaign: String? = nil,
+        delivery: String? = nil, validateOnly: Bool = false
     ) {
         self.app = app
         self.notificationID = notificationID
@@ -24,6 +34,10 @@ package struct LoadRequest: Sendable {
         self.append = append
         self.priority = priority
         self.expiresIn = expiresIn
+        self.waits = waits
+        self.campaign = campaign
+        self.delivery = delivery
+        self.validateOnly = validateOnly
     }
 }
 
@@ -36,9 +50,20 @@ package struct LoadCounts: Equatable, Sendable {
     /// Rows that were refused.
     package var rejected = 0
 
-    package init(queued: Int = 0, alreadyQueued: Int = 0, rejected: Int = 0) {
+    /// Rows that were left out: nobody is meant by them.
+    package var skipped = 0
+
+    package init(queued: Int = 0, alreadyQueued: Int = 0, rejected: Int = 0, skipped: Int = 0) {
         self.queued = queued
         self.alreadyQueued = alreadyQueued
         self.rejected = rejected
+        self.skipped = skipped
+    }
+
+    mutating func add(_ other: LoadCounts) {
+        queued += other.queued
+        alreadyQueued += other.alreadyQueued
+        rejected += other.rejected
+        skipped += other.skipped
     }
 }

@@ -33,18 +33,25 @@ package final class Loader {
     /// the same for every run, or with `append` when this run began.
     package var dueMicroseconds: Int { lease.dueMicroseconds }
 
+    /// The targets that an app of the sandbox may have, by their keys; `nil` for an app that may have any.
+    package var allowedTargets: Set<DedupeKey>? { lease.allowedTargets }
+
     /// What the committed chunks came to.
     package var counts: LoadCounts { background.counts }
 
     /// Adds a message, and hands the chunk over when it is full.
     ///
-    /// - Parameter due: microseconds since 1970.
+    /// - Parameters:
+    ///   - device: the row of `devices` that it is for.
+    ///   - due: microseconds since 1970.
     package func add(
-        _ payload: Span<UInt8>, target: MessageTarget, userID: Span<UInt8>, key: DedupeKey, due: Int,
+        _ payload: Span<UInt8>, target: MessageTarget, userID: Span<UInt8>, device: Int? = nil, key: DedupeKey,
+        due: Int,
         ttl: (start: Int, length: Int)?
     ) throws(LoadError) {
         chunk.append(
-            payload, day: day, notification: lease.notification, target: target, userID: userID, key: key,
+            payload, day: day, notification: lease.notification, target: target, userID: userID, device: device,
+            key: key,
             due: due, ttl: request.expiresIn == nil ? nil : ttl)
         try submitIfFull()
     }
@@ -52,6 +59,12 @@ package final class Loader {
     /// Adds a refused row, and hands the chunk over when it is full.
     package func reject(line: Int, reason: String, input: String) throws(LoadError) {
         chunk.reject(line: line, reason: reason, input: input)
+        try submitIfFull()
+    }
+
+    /// Counts a row that was left out.
+    package func skip() throws(LoadError) {
+        chunk.skip()
         try submitIfFull()
     }
 

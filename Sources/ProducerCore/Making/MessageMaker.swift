@@ -5,9 +5,10 @@ import Signing
 
 /// Turns rows into checked messages, in buffers that are reused.
 struct MessageMaker {
-    private(set) var template: Template
+    private var templates: TemplateSet
     private let columns: [String]
     private let userField: Int?
+    private let deviceField: Int?
     private let dedupeField: Int?
     /// Seconds that a message lives; the android ttl is never longer.
     private let life: Int?
@@ -27,44 +28,36 @@ struct MessageMaker {
         case refused(String)
     }
 
-    /// Binds the template to the audience's columns.
-    init(_ template: Template, _ audience: Audience, _ options: ProducerOptions) throws(Failure) {
-        self.template = template
-        columns = audience.reader.columns
+    /// Binds the templates to the audience's columns.
+    init(_ templates: TemplateSet, _ audience: Audience, _ options: ProducerOptions) throws(Failure) {
+        let columns = audience.reader.columns
+        self.columns = columns
         userField = columns.firstIndex(of: "user_id")
-        let names = audience.reader.columns
-        dedupeField = options.dedupeBy.flatMap { name in names.firstIndex(of: name) }
-        if let name = options.dedupeBy, dedupeField == nil {
-            throw Failure(
-                .data, "the audience has no column \"\(name)\", which --dedupe-by names",
-                remedy: "it has \(columns.prefix(12).map(shownColumn).joined(separator: ", "))")
-        }
+        // A column of that name in anybody else's audience means something else.
+        deviceField = audience.isRegistry ? columns.firstIndex(of: "device_id") : nil
+        dedupeField =
+            if let name = options.dedupeBy { try columns.field(name, for: "--dedupe-by") } else { nil }
         expiresIn = options.expiresIn
         life = options.expiresIn.map { min($0, TemplateAdditions.longestTTL) }
         var zones = TimeZones(ZoneClocks.stretch)
-        for zone in template.zones.sorted() where zones.offset(zone, at: 0) == nil {
+        for (zone, name) in templates.zones where zones.offset(zone, at: 0) == nil {
             throw Failure(
-                .data, "\(options.template): there is no time zone \"\(zone)\"",
+                .data, "\(name): there is no time zone \"\(zone)\"",
                 remedy: "name one of the IANA database, such as Europe/Paris")
         }
         desk = RenderingDesk(zones)
-        do { hasher = try SHA256Hasher() } catch {
-            throw Failure(.software, "SHA-256 is not available", remedy: "check the installation of libcrypto")
-        }
-        for (index, column) in template.columns.enumerated() {
-            guard let field = columns.firstIndex(of: column.name) else {
-                throw Self.missing(column, columns, options.template)
-            }
-            self.template.binding[index] = field
-        }
+        hasher = try .forKeys()
+        self.templates = templates
+        try self.templates.bind(columns)
     }
 
-    /// The first column of the template that this row lacks, as a failure of the run.
-    func missingColumn(_ row: TemplateRow, _ options: ProducerOptions) -> Failure? {
-        for (index, column) in template.columns.enumerated() where !row.has(template.binding[index]) {
+    /// The first column of the row's template that it lacks, as a failure of the run.
+    mutating func missingColumn(_ row: TemplateRow) -> Failure? {
+        let entry = templates.entries[templates.choose(row)]
+        for (index, column) in entry.template.columns.enumerated() where !row.has(entry.template.binding[index]) {
             return Failure(
                 .data,
-                "\(options.template)\(column.position.map { " \($0)" } ?? ""): the audience's first row has no field \"\(column.name)\"",
+                "\(entry.place(column)): the audience's first row has no field \"\(column.name)\"",
                 remedy: "name a field that it has, or write null where it is empty")
         }
         return nil
@@ -72,14 +65,13 @@ struct MessageMaker {
 
     /// Renders and checks one row; ``complete(due:)`` says when it expires.
     mutating func make(_ row: borrowing TemplateRow) -> Outcome {
-        for (index, column) in template.columns.enumerated() where row.starts[template.binding[index]] < 0 {
-            return .refused("there is no field \"\(column.name)\"")
-        }
+        let number = templates.choose(row)
+        if let missing = templates.missing(row, number) { return .refused("there is no field \"\(missing)\"") }
         if let dedupeField, !row.has(dedupeField) || row.starts[dedupeField] == row.ends[dedupeField] {
             return .refused("there is no \"\(columns[dedupeField])\", which --dedupe-by names")
         }
         message.removeAll(keepingCapacity: true)
-        if let fault = template.render(row, &desk, into: &message) {
+        if let fault = templates.entries[number].template.render(row, &desk, into: &message) {
             return .refused("column \"\(fault.column)\": \(fault.reason)")
         }
         report = MessageRules.check(message.span)
@@ -102,16 +94,24 @@ struct MessageMaker {
 
     /// What makes the message one of its kind within the notification.
     mutating func key(_ target: MessageTarget, _ row: borrowing TemplateRow) throws(Failure) -> DedupeKey {
+        guard let dedupeField else { return try key(target) }
         identity.removeAll(keepingCapacity: true)
-        if let dedupeField {
-            // No kind of target is called so.
-            identity.append(contentsOf: "by:".utf8)
-            identity.append(contentsOf: row.bytes[row.starts[dedupeField]..<row.ends[dedupeField]])
-        } else {
-            identity.append(contentsOf: target.kind.rawValue.utf8)
-            identity.append(UInt8(ascii: ":"))
-            identity.append(contentsOf: target.value.utf8)
-        }
+        // No kind of target is called so.
+        identity.append(contentsOf: "by:".utf8)
+        identity.append(contentsOf: row.bytes[row.starts[dedupeField]..<row.ends[dedupeField]])
+        return try identityKey()
+    }
+
+    /// What makes it one of its kind where each target gets one.
+    mutating func key(_ target: MessageTarget) throws(Failure) -> DedupeKey {
+        identity.removeAll(keepingCapacity: true)
+        identity.append(contentsOf: target.kind.rawValue.utf8)
+        identity.append(UInt8(ascii: ":"))
+        identity.append(contentsOf: target.value.utf8)
+        return try identityKey()
+    }
+
+    private mutating func identityKey() throws(Failure) -> DedupeKey {
         var digest = self.digest
         self.digest = []
         defer { self.digest = digest }
@@ -120,6 +120,9 @@ struct MessageMaker {
         }
         return DedupeKey(digest: digest)
     }
+
+    /// The registry's number of the row's device.
+    func device(_ row: borrowing TemplateRow) -> Int? { deviceField.flatMap { Int(row.text($0)) } }
 
     /// The range of the row's user id; empty when it has none.
     func userRange(_ row: borrowing TemplateRow) -> Range<Int> {
@@ -141,15 +144,5 @@ struct MessageMaker {
         var text = report.errors.prefix(3).map(\.description).joined(separator: "; ")
         if report.errors.count > 3 { text += "; and \(report.errors.count - 3) more" }
         return text
-    }
-
-    private static func missing(_ column: Template.Column, _ columns: [String], _ file: String) -> Failure {
-        let near = columns.filter { abs($0.utf8.count - column.name.utf8.count) <= 2 }
-        let close = near.map { ($0, editDistance($0, column.name)) }.min { $0.1 < $1.1 }
-        let hint = close.flatMap { $0.1 <= 2 ? "did you mean \"\($0.0)\"? " : nil } ?? ""
-        let place = column.position.map { " \($0)" } ?? ""
-        let known = columns.prefix(12).map(shownColumn).joined(separator: ", ") + (columns.count > 12 ? ", …" : "")
-        return Failure(
-            .data, "\(file)\(place): the audience has no column \"\(column.name)\"", remedy: "\(hint)it has \(known)")
     }
 }

@@ -24,12 +24,8 @@ struct Schedule {
     /// Finds the column with the rows' zones.
     init(_ options: ScheduleOptions, _ columns: [String]) throws(Failure) {
         self.options = options
-        zoneField = options.timezoneColumn.flatMap { name in columns.firstIndex { $0 == name } }
-        if let name = options.timezoneColumn, zoneField == nil {
-            throw Failure(
-                .data, "the audience has no column \"\(name)\", which --timezone-column names",
-                remedy: "it has \(columns.prefix(12).map(shownColumn).joined(separator: ", "))")
-        }
+        zoneField =
+            if let name = options.timezoneColumn { try columns.field(name, for: "--timezone-column") } else { nil }
     }
 
     /// Counts from when the notification was made, in microseconds since 1970, unless `--at` names a moment.

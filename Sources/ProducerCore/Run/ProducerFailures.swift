@@ -33,10 +33,14 @@ extension Failure {
             self.init(
                 .data, "notification \"\(id)\" was begun with another audience or other options",
                 remedy: "choose a new --notification-id, or --append to add this audience")
+        case .otherKind(let id, let option):
+            self.init(
+                .data, "notification \"\(id)\" has messages that were queued with another \(option)",
+                remedy: "choose a new --notification-id: this holds for all messages of one")
         case .busy(let id):
             self.init(
                 .temporary, "another run is loading notification \"\(id)\"",
-                remedy: "let it finish; nothing is lost, and a run that died is taken over")
+                remedy: "let it finish, or wait for it with --if-running wait; a run that died is taken over")
         case .leaseLost(let id):
             self.init(
                 .temporary, "another run has taken over notification \"\(id)\"",

@@ -53,18 +53,22 @@ struct ProducerReport {
         clear()
         let time = Self.tenths(seconds)
         guard options.json else {
-            StandardStream.output.writeLine(
-                options.dryRun
-                    ? "would queue \(counts.queued), would reject \(counts.rejected) in \(time) s"
-                    : "queued \(counts.queued), already queued \(counts.alreadyQueued), rejected \(counts.rejected) in \(time) s"
-            )
+            var text =
+                options.guards.dryRun
+                ? "would queue \(counts.queued), would reject \(counts.rejected)"
+                : "queued \(counts.queued), already queued \(counts.alreadyQueued), rejected \(counts.rejected)"
+            if counts.skipped > 0 { text += ", skipped \(counts.skipped)" }
+            text += " in \(time) s"
+            if options.isNotificationIDNew { text += " (notification \(options.notificationID))" }
+            StandardStream.output.writeLine(text)
             return
         }
         StandardStream.output.writeLine(
             """
             {"app":\(Self.quoted(options.app)),"notification_id":\(Self.quoted(options.notificationID)),\
-            "dry_run":\(options.dryRun),"queued":\(counts.queued),"already_queued":\(counts.alreadyQueued),\
-            "rejected":\(counts.rejected),"seconds":\(time)}
+            "dry_run":\(options.guards.dryRun),"validate_only":\(options.guards.validateOnly),"queued":\(counts.queued),\
+            "already_queued":\(counts.alreadyQueued),"rejected":\(counts.rejected),"skipped":\(counts.skipped),\
+            "seconds":\(time)}
             """)
     }
 
