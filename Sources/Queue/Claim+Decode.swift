@@ -6,7 +6,7 @@ extension Claim {
     /// `isSending` is false for a row that the claim ended as expired, and NULL for one of a cancelled notification.
     private enum Column {
         static let id = 0, claimNumber = 1, attempts = 2, isSending = 3, dueAt = 4, expiresAt = 5, triedAt = 6, now = 7
-        static let isAtMostOnce = 8, ttlStart = 9, ttlCount = 10, payload = 11
+        static let isAtMostOnce = 8, isValidateOnly = 9, ttlStart = 10, ttlCount = 11, payload = 12
     }
 
     /// Reads the statement's result, asked for in ``format``.
@@ -40,6 +40,7 @@ extension Claim {
                     },
                     ageInMilliseconds: Self.milliseconds(since: result.int(row, Column.triedAt) ?? dueAt, now),
                     isAtMostOnce: result.bool(row, Column.isAtMostOnce) ?? false,
+                    isValidateOnly: result.bool(row, Column.isValidateOnly) ?? false,
                     ttlDigits: result.int(row, Column.ttlStart).flatMap { start in
                         result.int(row, Column.ttlCount).map { start..<(start + max(0, $0)) }
                     },

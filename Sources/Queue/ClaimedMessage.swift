@@ -12,6 +12,8 @@ package final class ClaimedMessage: Sendable {
     package let ageInMilliseconds: Int
     /// An unknown outcome ends it as failed instead of sending it again.
     package let isAtMostOnce: Bool
+    /// The provider only checks it and delivers nothing.
+    package let isValidateOnly: Bool
     /// Where the android ttl's whole seconds stand in the payload, when the message expires.
     package let ttlDigits: Range<Int>?
     /// The FCM `message` object, byte for byte as queued.
@@ -19,7 +21,7 @@ package final class ClaimedMessage: Sendable {
 
     package init(
         key: MessageKey, app: Int, attempts: Int, expiresInMilliseconds: Int?, ageInMilliseconds: Int = 0,
-        isAtMostOnce: Bool, ttlDigits: Range<Int>?, payload: [UInt8]
+        isAtMostOnce: Bool, isValidateOnly: Bool = false, ttlDigits: Range<Int>?, payload: [UInt8]
     ) {
         self.key = key
         self.app = app
@@ -27,6 +29,7 @@ package final class ClaimedMessage: Sendable {
         self.expiresInMilliseconds = expiresInMilliseconds
         self.ageInMilliseconds = ageInMilliseconds
         self.isAtMostOnce = isAtMostOnce
+        self.isValidateOnly = isValidateOnly
         self.ttlDigits = ttlDigits
         self.payload = payload
     }

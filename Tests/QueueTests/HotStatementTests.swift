@@ -121,6 +121,11 @@ import Testing
             for _ in 0..<10 { claimed += try claim(day) }
             try #require(claimed.count == 10 * Self.batch)
             try claimIsALookup(day)
+            // What the notification says of its messages has to come with them, not to be looked for.
+            try day.connection.script(
+                "BEGIN; UPDATE todoke.notifications SET validate_only = true, delivery = 'at_most_once'")
+            try claimIsALookup(day)
+            try day.connection.script("ROLLBACK")
             let outcomes: [MessageResult.Next] = [
                 .sent, .failed, .pending(delayMilliseconds: 9_000, isAttemptSpent: true),
             ]

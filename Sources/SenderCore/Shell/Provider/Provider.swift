@@ -80,9 +80,7 @@ final class Provider {
                 report(order.slot, .notIssued(failure, isConnectFault: false), issues: 0)
                 return
             }
-            RequestBody.write(
-                to: slot.transfer, payload: order.message.payload, ttlDigits: order.message.ttlDigits,
-                secondsLeft: order.secondsLeft)
+            RequestBody.write(to: slot.transfer, order.message, secondsLeft: order.secondsLeft)
             slot.transfer.mayConnect = connection.state == .new
             slot.answersBefore = connection.answers
             slot.postedAt = now

@@ -5,18 +5,17 @@ import Queue
 enum RequestBody {
     /// Puts the envelope and the payload into the transfer's body; when the message expires, the android ttl's digits become
     /// the seconds that are left, and never more than were queued.
-    static func write(to transfer: Transfer, payload: [UInt8], ttlDigits: Range<Int>?, secondsLeft: Int?) {
+    static func write(to transfer: Transfer, _ message: ClaimedMessage, secondsLeft: Int?) {
         transfer.removeBody()
-        make(payload: payload, ttlDigits: ttlDigits, secondsLeft: secondsLeft) { transfer.appendBody($0) }
+        make(message, secondsLeft: secondsLeft) { transfer.appendBody($0) }
     }
 
     /// Calls `append` with the body's pieces in order.
-    static func make(
-        payload: [UInt8], ttlDigits: Range<Int>?, secondsLeft: Int?, append: (UnsafeRawBufferPointer) -> Void
-    ) {
-        append(prefix.bytes)
-        payload.withUnsafeBytes { bytes in
-            guard let digits = ttlDigits, let secondsLeft, digits.upperBound <= bytes.count, digits.lowerBound >= 0
+    static func make(_ message: ClaimedMessage, secondsLeft: Int?, append: (UnsafeRawBufferPointer) -> Void) {
+        append((message.isValidateOnly ? validatePrefix : prefix).bytes)
+        message.payload.withUnsafeBytes { bytes in
+            guard let digits = message.ttlDigits, let secondsLeft, digits.upperBound <= bytes.count,
+                digits.lowerBound >= 0
             else {
                 append(bytes)
                 return
@@ -31,6 +30,7 @@ enum RequestBody {
     }
 
     private static let prefix: StaticString = #"{"message":"#
+    private static let validatePrefix: StaticString = #"{"validate_only":true,"message":"#
     private static let suffix: StaticString = "}"
 }
 
