@@ -42,7 +42,11 @@ struct SingleMessageTests {
         #expect(try payload(id, "{data,k}") == "v=w" && payload(id, "{data,l}") == "")
         #expect(try payload(id, "{data,notification_id}") == id)
         #expect(
-            try database.count("SELECT count(*) FROM todoke.payloads WHERE target_kind::text = '\(kind)'") == 1)
+            try database.count(
+                """
+                SELECT count(*) FROM todoke.payloads AS p JOIN todoke.notifications AS n ON n.id = p.notification
+                WHERE notification_id = $1 AND target_kind = $2::todoke.target_kind
+                """, [.text(id), .text(kind)]) == 1)
     }
 
     @Test("Without an id it gets a new one each time")

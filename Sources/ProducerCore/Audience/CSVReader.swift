@@ -53,7 +53,8 @@ struct CSVReader: AudienceReader {
             malformed = "\(row.count) fields where the header has \(columns.count)"
         }
         guard let malformed else { return .row(line: start) }
-        return .refused(line: start, reason: malformed, input: storable(row.bytes[..<(isTooLong ? row.bytes.count : row.ends.last ?? 0)]))
+        let kept = isTooLong ? row.bytes.count : row.ends.last ?? 0
+        return .refused(line: start, reason: malformed, input: storable(row.bytes[..<kept]))
     }
 
     var bytesTaken: Int { input.bytesBefore + input.position }

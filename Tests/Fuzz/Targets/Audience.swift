@@ -72,6 +72,7 @@ extension FuzzTarget {
             while true {
                 switch try reader.next(into: &row) {
                 case .end: return events
+                case .skipped: expect(false, "a file has no rows that nobody is meant by")
                 case .refused(let line, let reason, let text):
                     expect(
                         text.utf8.count <= 3 * AudienceLimits.keptInput, "more of a refused row is kept than allowed")
