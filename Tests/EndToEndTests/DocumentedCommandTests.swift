@@ -76,7 +76,8 @@ extension EndToEnd {
                     // Prose in between: what follows is no longer the output of what came before.
                     language = line.dropFirst(3)
                     start = index + 1
-                    if language == "text", text.trimmingCharacters(in: .whitespacesAndNewlines).isEmpty, !blocks.isEmpty {
+                    if language == "text", text.trimmingCharacters(in: .whitespacesAndNewlines).isEmpty, !blocks.isEmpty
+                    {
                         blocks[blocks.count - 1].output = ""
                     }
                 } else {

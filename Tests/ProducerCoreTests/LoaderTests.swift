@@ -1,5 +1,7 @@
 import Delivery
+import Dispatch
 import Postgres
+import Synchronization
 import TestSupport
 import Testing
 
@@ -58,6 +60,36 @@ struct LoaderTests {
         try add(0..<20, to: second)
         try second.finish()
         #expect(try database.queued("busy") == [20, 20])
+    }
+
+    @Test("A run that waits begins when the other has ended, and a run that is skipped says so")
+    func waiting() throws {
+        let folder = try Folder()
+        let template = try folder.file("t.json", #"{"token":"{{token}}"}"#)
+        let audience = try folder.file("a.csv", "token\nnew-1\nnew-2\n")
+        let line = ["--template", template, "--audience", audience, "--append"]
+        let first = try Loader(try database.connect(), request("wait"))
+        try add(0..<10, to: first)
+        #expect(produce(database, "wait", line) == 75)
+        let outcome = Mutex<Int32?>(nil)
+        let done = DispatchSemaphore(value: 0)
+        DispatchQueue.global().async { [database] in
+            let code = produce(database, "wait", line + ["--if-running", "wait"])
+            outcome.withLock { $0 = code }
+            done.signal()
+        }
+        // It has been told once that another run is there when it sleeps for longer than a run is given to be seen dead.
+        let sleepers = """
+            SELECT count(*) FROM pg_stat_activity
+            WHERE datname = current_database() AND query = 'SELECT pg_sleep(1)' AND state = 'active'
+            """
+        let connection = try database.connect()
+        while try connection.query(sleepers).int(0, 0) == 0 { try connection.query("SELECT pg_sleep(0.02)") }
+        #expect(outcome.withLock { $0 } == nil)
+        try first.finish()
+        done.wait()
+        #expect(outcome.withLock { $0 } == 0)
+        #expect(try database.queued("wait") == [12, 12])
     }
 
     @Test("A run whose lease ran out is taken over, and writes nothing more")

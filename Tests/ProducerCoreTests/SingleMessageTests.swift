@@ -96,6 +96,7 @@ struct SingleMessageTests {
             (["--target", "a", "--title", "x", "--template", "t.json"], 64, "both given"),
             (["--target", "a", "--data", "k=1", "--data", "k=2"], 65, "twice"),
             (["--target", "a", "--data", "from=1"], 65, "reserved"),
+            (["--target", "a", "--title", "{{x"], 65, "the message: a placeholder"),
             (["--target", "a", "--title", "{{name}}"], 65, "no column \"name\""),
             (["--target", "a", "--image", "https://e.org/i.png", "--data", "a=b"], 65, "shows no notification"),
             (["--all", "--delimiter", "ab", "--title", "x"], 64, "--delimiter"),

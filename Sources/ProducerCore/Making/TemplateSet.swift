@@ -36,9 +36,10 @@ struct TemplateSet {
         switch content.source {
         case .file(let file): digests.append(try Self.add(file, option: "template", additions, to: &entries))
         case .text(let text):
+            let name = "the message"
             entries.append(
                 Entry(
-                    template: try Self.compiled(text, "the message", additions), name: "the message", hasPlaces: false))
+                    template: try Self.compiled(text, name, hasPlaces: false, additions), name: name, hasPlaces: false))
             digests.append(SHA256.hex(text.span))
         }
         for variant in content.variants {
@@ -54,15 +55,19 @@ struct TemplateSet {
         _ file: String, option: String, _ additions: TemplateAdditions, to entries: inout [Entry]
     ) throws(Failure) -> String {
         let text = try InputFile.contents(file, option: option)
-        entries.append(Entry(template: try compiled(text, file, additions), name: file, hasPlaces: true))
+        entries.append(
+            Entry(template: try compiled(text, file, hasPlaces: true, additions), name: file, hasPlaces: true))
         return SHA256.hex(text.span)
     }
 
     private static func compiled(
-        _ text: [UInt8], _ name: String, _ additions: TemplateAdditions
+        _ text: [UInt8], _ name: String, hasPlaces: Bool, _ additions: TemplateAdditions
     ) throws(Failure) -> Template {
         let template: Template
-        do { template = try Template(text, additions) } catch { throw Failure(error, file: name) }
+        do { template = try Template(text, additions) } catch {
+            guard hasPlaces else { throw Failure(.data, "\(name): \(error.reason)", remedy: error.remedy) }
+            throw Failure(error, file: name)
+        }
         let issues = template.issues()
         if let first = issues.first {
             let more = issues.count > 1 ? " (and \(issues.count - 1) more)" : ""
@@ -120,7 +125,10 @@ struct TemplateSet {
     private static func missing(_ column: Template.Column, _ columns: [String], _ entry: Entry) -> Failure {
         let near = columns.filter { abs($0.utf8.count - column.name.utf8.count) <= 2 }
         let close = near.map { ($0, editDistance($0, column.name)) }.min { $0.1 < $1.1 }
-        let hint = close.flatMap { $0.1 <= 2 ? "did you mean \"\($0.0)\"? " : nil } ?? ""
+        var hint = close.flatMap { $0.1 <= 2 ? "did you mean \"\($0.0)\"? " : nil } ?? ""
+        if columns.count == 1, let other = columns[0].first(where: { ";|\t".contains($0) }) {
+            hint = "are its columns parted by \(other == "\t" ? "tab" : "'\(other)'")? then give --delimiter; "
+        }
         return Failure(
             .data, "\(entry.place(column)): the audience has no column \"\(column.name)\"",
             remedy: "\(hint)it has \(columns.shown)")
