@@ -9,6 +9,7 @@ import Testing
 @Suite struct MigratorTests {
     private static let names = [
         "0001_schema.sql", "0002_tables.sql", "0003_partitions.sql", "0004_views.sql", "0005_guards.sql",
+        "0006_enqueue.sql",
     ]
 
     private static func version(_ connection: Connection) throws -> Int? {
