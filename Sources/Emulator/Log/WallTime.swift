@@ -1,3 +1,5 @@
+import Delivery
+
 #if canImport(Glibc)
     import Glibc
 #else
@@ -41,19 +43,7 @@ struct WallTime: Equatable, Sendable {
         return [second / 3600, second / 60 % 60, second % 60].map { Self.padded($0, 2) }.joined(separator: ":")
     }
 
-    /// The civil date in the proleptic Gregorian calendar, counted in eras of 400 years that begin in March.
-    private var date: (year: Int, month: Int, day: Int) {
-        let days = Int(seconds / 86_400) + 719_468
-        let era = days / 146_097
-        let dayOfEra = days % 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let marchMonth = (5 * dayOfYear + 2) / 153
-        let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
-        return (
-            yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * marchMonth + 2) / 5 + 1
-        )
-    }
+    private var date: (year: Int, month: Int, day: Int) { CivilDate.date(daysSince1970: Int(seconds / 86_400)) }
 
     private static func padded(_ value: Int, _ width: Int) -> String {
         let digits = String(value)

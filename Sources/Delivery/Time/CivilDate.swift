@@ -1,5 +1,5 @@
 /// The calendar, by arithmetic only.
-enum CivilDate {
+package enum CivilDate {
     static func isLeap(_ year: Int) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
 
     /// Days of a month from 1 to 12; 0 for any other number.
@@ -13,7 +13,7 @@ enum CivilDate {
     }
 
     /// Days from 1970-01-01 to a date of the Gregorian calendar.
-    static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
+    package static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
         // Counts years from March, so that the leap day is a year's last.
         let shifted = month <= 2 ? year - 1 : year
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400
@@ -23,7 +23,7 @@ enum CivilDate {
     }
 
     /// The date of the Gregorian calendar so many days after 1970-01-01.
-    static func date(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
+    package static func date(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = days + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
         let dayOfEra = shifted - era * 146_097
