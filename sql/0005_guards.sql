@@ -7,7 +7,7 @@ SET LOCAL search_path = pg_catalog, pg_temp;
 SET LOCAL ROLE todoke_owner;
 SELECT todoke.begin_migration(5);
 
-COMMENT ON COLUMN todoke.apps.environment IS 'production or sandbox. A sandbox app sends to the targets in allowed_targets alone; with APNs, tokens of one do not work in the other.';
+COMMENT ON COLUMN todoke.apps.environment IS 'production or sandbox. For a sandbox app nothing but the targets in allowed_targets is queued; with APNs, tokens of one do not work in the other.';
 COMMENT ON COLUMN todoke.apps.paused_at IS 'Set while the app is paused: nothing is claimed. What expires in the meantime ends as expired.';
 
 ALTER TABLE todoke.notifications ADD COLUMN validate_only boolean NOT NULL DEFAULT false;
@@ -31,6 +31,8 @@ COMMENT ON COLUMN todoke.allowed_targets.target_kind IS 'What target is.';
 COMMENT ON COLUMN todoke.allowed_targets.target IS 'The token, installation id, topic or condition.';
 COMMENT ON COLUMN todoke.allowed_targets.note IS 'Whose it is, for people.';
 COMMENT ON COLUMN todoke.allowed_targets.added_at IS 'When it was added.';
+COMMENT ON COLUMN todoke.notifications.rejected IS 'Audience rows the latest run refused, and with --append those of the runs before it; see rejections.';
+
 GRANT SELECT ON todoke.allowed_targets TO todoke_producer;
 
-INSERT INTO todoke.migrations (version, name, digest) VALUES (5, '0005_guards.sql', '4e93eb4c12654f5af400711c2738e7909367d1e61fc9ac01e348ed42f3079383');
+INSERT INTO todoke.migrations (version, name, digest) VALUES (5, '0005_guards.sql', '2d509bd8c1a0e6b4318e2f215e81e41c07506ba883324d761a02187d26866beb');

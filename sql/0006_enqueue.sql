@@ -539,6 +539,7 @@ DECLARE
     dedupe uuid;
     fault text;
     hint text;
+    due_soon boolean;
 BEGIN
     SELECT a.id, a.name, a.environment, a.delivery INTO owner FROM todoke.apps AS a WHERE a.name = enqueue.app;
     IF NOT FOUND THEN
@@ -551,9 +552,12 @@ BEGIN
     enqueue.priority := coalesce(enqueue.priority, 5);
     enqueue.due_at := coalesce(enqueue.due_at, now());
     enqueue.validate_only := coalesce(enqueue.validate_only, false);
-    IF enqueue.expires_in IS NOT NULL AND isfinite(enqueue.due_at) THEN
+    due_soon := enqueue.due_at BETWEEN now() - interval '366 days' AND now() + interval '28 days';
+    IF enqueue.expires_in > interval '366 days' THEN
+        life := 0;
+    ELSIF enqueue.expires_in IS NOT NULL AND due_soon THEN
         expires := enqueue.due_at + enqueue.expires_in;
-        life := floor(least(extract(epoch FROM expires - enqueue.due_at), 1e9));
+        life := floor(greatest(extract(epoch FROM expires - enqueue.due_at), 0));
     END IF;
     IF enqueue.target IS NOT NULL THEN
         enqueue.target_kind := coalesce(enqueue.target_kind, 'token');
@@ -575,9 +579,9 @@ BEGIN
         WHEN enqueue.priority NOT BETWEEN 0 AND 9 THEN
             fault := 'priority is not between 0 and 9';
             hint := '5 is normal, 9 is for what a user waits for.';
-        WHEN NOT isfinite(enqueue.due_at) THEN
-            fault := 'due_at is infinite';
-            hint := 'Give a moment, or leave it out.';
+        WHEN NOT due_soon THEN
+            fault := 'due_at is more than 28 days ahead, or more than a year ago';
+            hint := 'Queue it later: a queue is no calendar, and days are dropped from it.';
         WHEN life NOT BETWEEN 1 AND 31622400 THEN
             fault := 'expires_in is not between one second and a year';
             hint := 'Give how long the message may wait after due_at.';
@@ -719,4 +723,4 @@ GRANT EXECUTE ON FUNCTION
     todoke.enqueue(
         text, text, text, json, todoke.target_kind, int, timestamptz, interval, text, text, text, text, text, boolean)
 TO todoke_app, todoke_producer;
-INSERT INTO todoke.migrations (version, name, digest) VALUES (6, '0006_enqueue.sql', '4aa21c62548806b3e3c440494f91f5c5cbb8f57e3cbaca116fb603b857830522');
+INSERT INTO todoke.migrations (version, name, digest) VALUES (6, '0006_enqueue.sql', 'de3933cad4698acd794c63556bc896f70c7dafcc77b9f8a9dfe1f82ea5858509');

@@ -15,9 +15,14 @@ package enum GivenText {
         return text.utf8.count > longestPath ? "a long text" : nil
     }
 
-    /// The text in quotes, or what it holds where it may be a secret.
+    /// Characters of a text that are quoted: a device token is longer.
+    private static let quotedCharacters = 40
+
+    /// The beginning of the text in quotes, or what it holds where it may be a secret.
     package static func quoted(_ text: String) -> String {
-        insteadOfName(text).map { "(\($0))" } ?? "\"\(text)\""
+        if let content = insteadOfName(text) { return "(\(content))" }
+        let start = text.prefix(quotedCharacters)
+        return "\"\(start)\(start.endIndex == text.endIndex ? "" : "…")\""
     }
 
     /// Refuses what is no name of a file.

@@ -45,6 +45,8 @@ extension PostgresError {
     /// The server, or a timeout set for the user, had not enough of something this time (class 53, 55P03, 57014).
     fileprivate var isShortage: Bool {
         guard let sqlState else { return false }
+        // 25P03 is a session that stood in a transaction for too long, as a stopped process does.
         return sqlState.classCode == "53" || [.lockNotAvailable, .queryCanceled].contains(sqlState)
+            || sqlState.rawValue == "25P03"
     }
 }

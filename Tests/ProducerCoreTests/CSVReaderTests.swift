@@ -33,7 +33,7 @@ struct CSVReaderTests {
             ("a,b\n1,2,3\n2,3\n", ["2! 3 fields where the header has 2", "3: 2|3"]),
             ("a,b\n\"1\"x,2\n3,4\n", ["2! text after the closing quote of a field", "3: 3|4"]),
             ("a,b\n\"1\"\rx,2\n3,4\n", ["2! text after the closing quote of a field", "3: 3|4"]),
-            ("a,b\n\"l\nl\",\"open\n3,4\n", ["2! a quoted field is not closed"]),
+            ("a,b\n3,4\n1,\"open\n", ["2: 3|4", "3! a quoted field is not closed"]),
             ("a,b\n1,\u{0}\n3,4\n", ["2! contains NUL (U+0000)", "3: 3|4"]),
             ("a,b\n1,\"x\n\ny\u{0}\n\"\n3,4\n", ["2! contains NUL (U+0000) on line 4", "6: 3|4"]),
         ] as [(String, [String])])

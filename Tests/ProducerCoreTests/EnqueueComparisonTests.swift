@@ -19,7 +19,7 @@ struct EnqueueComparisonTests {
 
     @Test("They make the same of a message", arguments: EnqueueCase.all)
     func messages(_ given: EnqueueCase) throws {
-        let due = 1_900_000_000
+        let due = Int(Date.now.timeIntervalSince1970) + 86_400
         let template = try Template(
             Array(given.message.utf8),
             TemplateAdditions(

@@ -106,14 +106,16 @@ struct GuardTests {
             let failure = try outcome(database, "check", line + extra)
             #expect(failure?.exit == .data && failure?.what.contains("--validate-only") == true)
         }
-        // Nothing was queued the first time: the second may say otherwise.
+        // Also where nothing was queued the first time: an application may be queueing for it just now.
         let empty = try folder.file("none.csv", "token,title,image\n")
         let none = ["--template", template, "--audience", empty]
         #expect(produce(database, "later", none + ["--validate-only", "--delivery", "at-most-once"]) == 0)
-        #expect(produce(database, "later", none + ["--campaign", "c"]) == 0)
+        #expect(produce(database, "later", none + ["--campaign", "c"]) == 65)
+        #expect(produce(database, "later", none + ["--validate-only", "--campaign", "c"]) == 0)
+        #expect(produce(database, "later", none + ["--validate-only", "--delivery", "at-least-once"]) == 65)
         let row = try database.connect().query(
             "SELECT validate_only, delivery, campaign FROM todoke.notifications WHERE notification_id = 'later'")
-        #expect(row.bool(0, 0) == false && row.string(0, 1) == "at_most_once" && row.string(0, 2) == "c")
+        #expect(row.bool(0, 0) == true && row.string(0, 1) == "at_most_once" && row.string(0, 2) == "c")
     }
 
     @Test(

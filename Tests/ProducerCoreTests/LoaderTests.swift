@@ -92,6 +92,21 @@ struct LoaderTests {
         #expect(try database.queued("wait") == [12, 12])
     }
 
+    @Test("A run that waits for its first row keeps its lease")
+    func renewal() throws {
+        let loader = try Loader(try database.connect(), request("slow"), renewEvery: 0.02)
+        let connection = try database.connect()
+        let one = "todoke.notifications WHERE notification_id = 'slow'"
+        try connection.script(
+            "UPDATE todoke.notifications SET run_until = now() - interval '1 s' WHERE notification_id = 'slow'")
+        while try connection.query("SELECT run_until > now() FROM \(one)").bool(0, 0) != true {
+            try connection.query("SELECT pg_sleep(0.02)")
+        }
+        // And once it is over nothing takes it up again.
+        try loader.finish()
+        #expect(try connection.query("SELECT run_id IS NULL AND run_until IS NULL FROM \(one)").bool(0, 0) == true)
+    }
+
     @Test("A run whose lease ran out is taken over, and writes nothing more")
     func fencing() throws {
         let first = try Loader(try database.connect(), request("fence"))

@@ -145,11 +145,21 @@ struct RegistryTests {
         #expect(tokens.count == 1_234 && tokens.allSatisfy { $0.hasSuffix("-1") })
     }
 
+    @Test("--max-audience counts devices, not users without one")
+    func limit() throws {
+        try app("limited")
+        let file = try folder.file("limit.csv", "user_id\nu1\nnobody\n")
+        #expect(try run("limited", ["--users", file, "--max-audience", "1"], exit: 65) == "")
+        #expect(try run("limited", ["--users", file, "--max-audience", "2"]) == "t1 t2")
+    }
+
     @Test("A users' file that is none, and an app that is not there")
     func refused() throws {
         let plain = try folder.file("plain.txt", "u1\nu2\n")
         let both = try folder.file("both.csv", "user_id,token\nu1,a\n")
+        let device = try folder.file("device.csv", "user_id,device_id\nu1,9\n")
         let failures = [
+            (try outcome(database, "no", ["--template", template, "--users", device]), 65, "device_id"),
             (try outcome(database, "no", ["--template", template, "--users", plain]), 65, "user_id"),
             (try outcome(database, "no", ["--template", template, "--users", both]), 65, "token"),
         ]

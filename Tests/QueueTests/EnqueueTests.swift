@@ -1,3 +1,4 @@
+import Foundation
 import Postgres
 import TestSupport
 import Testing
@@ -37,10 +38,11 @@ import Testing
 
     @Test func `everything that can be said beside the message is kept`() throws {
         let fixture = try EnqueueFixture()
+        let due = Int(Date.now.timeIntervalSince1970) + 200_000
         let message = try fixture.enqueue(
             fixture.session(),
             """
-            'late', 'news', '\(Self.hello)', target_kind => 'topic', priority => 9, due_at => '2030-01-01 09:00+00',
+            'late', 'news', '\(Self.hello)', target_kind => 'topic', priority => 9, due_at => to_timestamp(\(due)),
             expires_in => '1 day 90 seconds', user_id => 'u', dedupe_by => 'd', campaign => 'c',
             delivery => 'at_most_once', validate_only => true, image => 'https://e.org/i.png'
             """)
@@ -51,7 +53,7 @@ import Testing
                     extract(epoch FROM m.expires_at - m.due_at)::int, p.user_id, n.campaign, n.delivery, n.validate_only,
                     p.payload#>>'{notification,image}', p.payload#>>'{android,ttl}', p.payload#>>'{apns,headers,apns-expiration}')
                 """, of: message.message)
-                == "topic news 9 1893488400 86490 u c at_most_once t https://e.org/i.png 86490s 1893574890")
+                == "topic news 9 \(due) 86490 u c at_most_once t https://e.org/i.png 86490s \(due + 86_490)")
     }
 
     @Test func `the producer's role may call it too, and who has no role may not`() throws {

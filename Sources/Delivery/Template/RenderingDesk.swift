@@ -96,7 +96,9 @@ package struct RenderingDesk: Sendable {
         guard let moment = Moment.seconds(value.span) else {
             return "date needs a date and time, such as 2026-11-30T09:00:00Z"
         }
-        guard let offset = zones.offset(zone, at: moment) else { return "date: there is no time zone of that name" }
+        guard let offset = zones.offset(zone, at: moment) else {
+            return zone.isEmpty ? "date: the time zone is empty" : "date: there is no time zone of that name"
+        }
         value.removeAll(keepingCapacity: true)
         pattern.write(moment + offset, into: &value)
         return nil

@@ -23,13 +23,13 @@ extension TemplateObject {
             guard let first = own.first else { return }
             image = first
         }
-        let presence = image.mayBeEmpty ? image : nil
+        let presence = image.presence
         for place in places {
             try modify(place, presence: presence) { (object) throws(TemplateError) in
                 let text = object["image"].map { $0.text } ?? image
                 // Something that is not a string stays for the payload rules to report.
                 guard let text else { return }
-                object.set("image", .text(text), presence: text.mayBeEmpty ? text : nil)
+                object.set("image", .text(text), presence: text.presence)
             }
         }
         try modify(["apns", "payload", "aps"], presence: presence) { (aps) throws(TemplateError) in

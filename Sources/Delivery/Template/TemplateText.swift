@@ -39,6 +39,9 @@ struct TemplateText: Equatable, Sendable {
         return parts.isEmpty ? nil : TemplateText(pieces: parts.map { .placeholder($0) })
     }
 
+    /// The part whose emptiness takes a picture away with all that belongs to it.
+    var presence: TemplateText? { omission ?? (mayBeEmpty ? self : nil) }
+
     /// Whether it stands for a JSON number: then it is one placeholder and nothing else.
     var isNumber: Bool { placeholders.contains(where: \.isNumber) }
 

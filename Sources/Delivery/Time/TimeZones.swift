@@ -26,6 +26,9 @@ package struct TimeZones: Sendable {
     /// Far more than there are zones: beyond it names come from an audience without any order.
     private static let most = 2_000
 
+    /// Bytes: the longest name of the IANA database has 32.
+    package static let longestName = 64
+
     package init(_ lookup: @escaping Lookup) { self.lookup = lookup }
 
     /// Only UTC.
@@ -39,6 +42,7 @@ package struct TimeZones: Sendable {
             guard let stretch = found else { return nil }
             if moment >= stretch.start && moment < stretch.end { return stretch.offset }
         }
+        guard zone.utf8.count <= Self.longestName else { return nil }
         if known.count >= Self.most { known.removeAll(keepingCapacity: true) }
         let stretch = lookup(zone, moment)
         known[zone] = .some(stretch)

@@ -16,25 +16,33 @@ struct Audience {
     /// Its rows are devices of the registry.
     let isRegistry: Bool
 
+    /// It can be opened a second time: it is no pipe.
+    let canBeReadAgain: Bool
+    /// The text of the query, where it is one.
+    private let query: [UInt8]?
+
     /// Opens it and reads as much as is needed to know its columns.
     ///
-    /// `wanted` are the columns that the template names; NDJSON has no others.
-    init(_ options: ProducerOptions, wanted: [String]) throws(Failure) {
+    /// - Parameters:
+    ///   - wanted: the columns that the template names; NDJSON has no others.
+    ///   - other: the same audience opened before, whose query, which may have come from a pipe, is not read again.
+    init(_ options: ProducerOptions, wanted: [String], again other: Audience? = nil) throws(Failure) {
         switch options.audience.source {
         case .single(let kind, let target):
             self.init(
                 SingleReader(kind.rawValue, target), "single\n\(kind.rawValue)\n\(SHA256.hex(Array(target.utf8).span))")
         case .query(let path):
-            let query = try InputFile.contents(path, option: "audience-sql")
+            let query =
+                if let text = other?.query { text } else { try InputFile.contents(path, option: "audience-sql") }
             let connection = try Self.connect(
                 options.audience.sourceDatabaseURL, option: "--source-database-url")
-            self.init(try SQLReader(connection, query: query), "sql\n\(SHA256.hex(query.span))")
+            self.init(try SQLReader(connection, query: query), "sql\n\(SHA256.hex(query.span))", query: query)
         case .file(let path):
             let file = try AudienceFile(path, option: "audience", options.audience)
             let reader = try file.reader(wanted: wanted.contains("user_id") ? wanted : wanted + ["user_id"])
             self.init(
                 reader, "file\n\(Self.fileName(path))\n\(file.definition)", hasLooseFields: file.format == .ndjson,
-                size: file.size)
+                size: file.size, canBeReadAgain: file.size != nil)
         case .registry(let registry):
             let query = RegistryQuery(app: options.app, options: registry, dedupeBy: options.dedupeBy)
             let connection = try Self.connect(options.databaseURL, option: "--database-url")
@@ -50,19 +58,21 @@ struct Audience {
             let reader = try UsersReader(try file.reader(wanted: own), connection, query)
             self.init(
                 reader, "\(registry.definition)\n\(file.definition)", hasLooseFields: file.format == .ndjson,
-                size: file.size, isRegistry: true)
+                size: file.size, isRegistry: true, canBeReadAgain: file.size != nil)
         }
     }
 
     private init(
         _ reader: any AudienceReader, _ definition: String, hasLooseFields: Bool = false, size: Int? = nil,
-        isRegistry: Bool = false
+        isRegistry: Bool = false, canBeReadAgain: Bool = true, query: [UInt8]? = nil
     ) {
         self.reader = reader
         self.definition = definition
         self.hasLooseFields = hasLooseFields
         self.size = size
         self.isRegistry = isRegistry
+        self.canBeReadAgain = canBeReadAgain
+        self.query = query
     }
 
     /// A path's last part, so that another working directory is not another audience.

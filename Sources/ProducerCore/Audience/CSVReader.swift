@@ -147,8 +147,9 @@ struct CSVReader: AudienceReader {
     ) throws(Failure) {
         while true {
             guard try input.hasByte() else {
-                // It may have swallowed any number of rows.
-                guard !isTooLong else {
+                // It has swallowed rows, and nobody knows how many of them were good.
+                let isOneLine = line == start || line == start + 1 && bytes.last == Self.lineFeed
+                guard isOneLine && !isTooLong else {
                     throw Failure(
                         .data, "line \(start): a quoted field is not closed, and the rest of the audience is in it",
                         remedy: "close it, and run the same line again: what stands before it is queued")

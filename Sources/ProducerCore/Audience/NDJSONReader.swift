@@ -82,6 +82,8 @@ struct NDJSONReader: AudienceReader {
             return try object(&scanner, into: &row)
         }
         guard let field else {
+            // An object that is null has none of its fields: they are empty.
+            if kind == .null { return try emptyObject(&scanner, into: &row) }
             try scanner.skipValue(text.span)
             return nil
         }
@@ -95,6 +97,19 @@ struct NDJSONReader: AudienceReader {
         }
         row.starts[field] = start
         row.ends[field] = row.bytes.count
+        return nil
+    }
+
+    private func emptyObject(
+        _ scanner: inout JSONScanner, into row: inout TemplateRow
+    ) throws(JSONError) -> String? {
+        try scanner.null(text.span)
+        for (field, name) in names.enumerated()
+        where name.count > path.count && name.starts(with: path) && name[path.count] == UInt8(ascii: ".") {
+            guard !row.has(field) else { return "the field \(columns[field]) is there twice" }
+            row.starts[field] = row.bytes.count
+            row.ends[field] = row.bytes.count
+        }
         return nil
     }
 

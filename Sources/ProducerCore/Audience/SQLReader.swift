@@ -69,6 +69,10 @@ struct SQLReader: AudienceReader {
             throw Failure(.unavailable, "reading the audience failed", remedy: "run it again")
         }
         number += 1
+        guard row.bytes.count <= AudienceLimits.row else {
+            return .refused(
+                line: number, reason: "longer than \(AudienceLimits.row >> 20) MiB", input: storable(row.bytes[...]))
+        }
         guard row.count == columns.count else {
             return .refused(
                 line: number, reason: "\(row.count) columns where the query has \(columns.count)",
@@ -143,7 +147,16 @@ struct SQLReader: AudienceReader {
         if error.isConnectionLost && error.sqlState?.rawValue != "08P01" {
             return Failure(.temporary, "the audience's database went away: \(error)", remedy: "run the same line again")
         }
-        return Failure(
-            .data, "the audience's query failed: \(error)", remedy: "try it in psql; it must be one SELECT")
+        let what = "the audience's query failed: \(error)"
+        switch error.sqlState?.classCode {
+        // A rollback that another transaction or a standby's replay forced, too little of something, a timeout.
+        case "40", "53", "55", "57", "25":
+            return Failure(.temporary, what, remedy: "run the same line again, or raise the timeout for this user")
+        default: break
+        }
+        if error.sqlState == .insufficientPrivilege {
+            return Failure(.configuration, what, remedy: "grant this user SELECT on what the query reads")
+        }
+        return Failure(.data, what, remedy: "try it in psql; it must be one SELECT")
     }
 }

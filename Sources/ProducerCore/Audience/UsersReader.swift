@@ -23,6 +23,8 @@ struct UsersReader: AudienceReader {
 
     /// Users whose devices are asked for at once.
     private static let batchSize = 500
+    /// Bytes of their rows.
+    private static let batchBytes = 2 << 20
 
     /// Serves the users in the order of the file.
     init(_ users: any AudienceReader, _ connection: Connection, _ query: RegistryQuery) throws(Failure) {
@@ -31,9 +33,9 @@ struct UsersReader: AudienceReader {
                 .data, "the users' file has no column \"user_id\"",
                 remedy: "write user_id into its first line; it has \(users.columns.shown)")
         }
-        guard !users.columns.contains("token") else {
+        for name in ["token", "device_id"] where users.columns.contains(name) {
             throw Failure(
-                .data, "the users' file has a column \"token\", which the registry brings",
+                .data, "the users' file has a column \"\(name)\", which the registry brings",
                 remedy: "leave it out, or give the file to --audience")
         }
         userField = field
@@ -73,7 +75,8 @@ struct UsersReader: AudienceReader {
         batch.removeAll(keepingCapacity: true)
         (position, user) = (0, 0)
         var ids: [String?] = []
-        while batch.count < Self.batchSize {
+        var bytes = 0
+        while batch.count < Self.batchSize && bytes < Self.batchBytes {
             let next = try users.next(into: &row)
             guard case .row(let line) = next else {
                 pending = next
@@ -83,6 +86,7 @@ struct UsersReader: AudienceReader {
                 pending = .refused(line: line, reason: "there is no \"user_id\"", input: storable(row.bytes[...]))
                 break
             }
+            bytes += row.bytes.count
             batch.append((line, row))
             ids.append(row.text(userField))
         }

@@ -3,8 +3,12 @@ struct LocaleTag: Hashable {
     /// Lowercase subtags with hyphens between them.
     let text: String
 
+    /// Bytes; RFC 5646 asks for 35 at least.
+    static let longest = 100
+
     /// `nil` for what is no language tag (BCP 47: letters and digits, at most eight a subtag).
     init?(_ text: some StringProtocol) {
+        guard text.utf8.count <= Self.longest else { return nil }
         var subtags: [String] = []
         // POSIX puts an encoding after a dot and a modifier after an at sign.
         for subtag in text.prefix(while: { $0 != "." && $0 != "@" }).split(

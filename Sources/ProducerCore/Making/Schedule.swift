@@ -37,6 +37,12 @@ struct Schedule {
                 .usage, "--at is more than \(ScheduleOptions.longest / 86_400) days ahead",
                 remedy: "queue it later: a queue is no calendar")
         }
+        // Hours late is a cron job that was held up; more is a mistake in the date.
+        guard made - base <= 86_400 * 1_000_000 else {
+            throw Failure(
+                .usage, "--at is more than a day in the past",
+                remedy: "correct the date, or leave --at out to send at once")
+        }
     }
 
     /// When the row's message is due.
@@ -62,6 +68,7 @@ struct Schedule {
     }
 
     private mutating func next(_ time: LocalTime, _ zone: String) -> Int? {
+        guard zone.utf8.count <= TimeZones.longestName else { return nil }
         if let found = known[zone] { return found }
         if known.count >= Self.mostZones { known.removeAll(keepingCapacity: true) }
         // The moment itself counts: whole seconds, rounded up.

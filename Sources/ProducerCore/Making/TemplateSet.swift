@@ -105,7 +105,9 @@ struct TemplateSet {
 
     /// The number of the row's template: that of its locale, or of the next wider one there is.
     mutating func choose(_ row: borrowing TemplateRow) -> Int {
-        guard let localeField, row.has(localeField) else { return 0 }
+        guard let localeField, row.has(localeField),
+            row.ends[localeField] - row.starts[localeField] <= LocaleTag.longest
+        else { return 0 }
         let text = row.text(localeField)
         if let number = known[text] { return number }
         let number = LocaleTag(text)?.fallbacks.first { byLocale[$0] != nil }.flatMap { byLocale[$0] } ?? 0

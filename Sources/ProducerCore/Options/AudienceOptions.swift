@@ -39,6 +39,10 @@ struct AudienceOptions {
         if let registry {
             source = .registry(registry)
         } else if let text = options.given(name), let single = Self.singleTargets.first(where: { $0.option == name }) {
+            // The system's text was repaired on its way here.
+            guard !text.unicodeScalars.contains("\u{FFFD}") else {
+                throw Failure(.usage, "--\(name) is not valid UTF-8", remedy: "write it in UTF-8")
+            }
             source = .single(single.kind, text)
         } else {
             let file = options.given(name) ?? ""

@@ -35,7 +35,8 @@ struct ProducerOptions {
         content = try ContentOptions(options, target: audience.target)
         schedule = try ScheduleOptions(options)
         guards = try GuardOptions(options)
-        if case .single = audience.source, options.given("notification-id") == nil {
+        // An empty one is an unset variable, and would be another notification on each run.
+        if case .single = audience.source, !options.isSet("notification-id") {
             notificationID = UUID().uuidString.lowercased()
             isNotificationIDNew = true
         } else {
@@ -50,7 +51,10 @@ struct ProducerOptions {
         databaseURL = options.string("database-url")
         priority = try options.integer("priority", in: 0...9) ?? 5
         expiresIn = try options.duration("expires-in", in: 1...31_536_000)
-        dedupeBy = options.given("dedupe-by")
+        dedupeBy = options.string("dedupe-by")
+        guard dedupeBy != "" else {
+            throw Failure(.usage, "--dedupe-by names no column", remedy: "give it one, or leave it out")
+        }
         campaign = options.given("campaign")
         delivery = options.given("delivery").map { $0.replacing("-", with: "_") }
         guard [nil, "at_least_once", "at_most_once"].contains(delivery) else {

@@ -23,7 +23,7 @@ struct RegistryOptions: Equatable {
         let filters = ["platform", "locale"].filter { options.isSet($0) }
         switch name {
         case "all": scope = .all
-        case "channel": scope = .channels(options.strings("channel").filter { !$0.isEmpty }.sorted())
+        case "channel": scope = .channels(Set(options.strings("channel").filter { !$0.isEmpty }).sorted())
         case "users": scope = .users(file: options.given("users") ?? "")
         default:
             guard filters.isEmpty else {
@@ -33,20 +33,20 @@ struct RegistryOptions: Equatable {
             }
             return nil
         }
-        platforms = options.strings("platform").sorted()
+        platforms = Set(options.strings("platform")).sorted()
         for platform in platforms where !Self.known.contains(platform) {
             throw Failure(
                 .usage, "--platform must be ios, android or web, not \(GivenText.quoted(platform))",
                 remedy: "see todoke-producer --help")
         }
-        var locales: [LocaleTag] = []
+        var locales: Set<LocaleTag> = []
         for text in options.strings("locale") {
             guard let locale = LocaleTag(text) else {
                 throw Failure(
                     .usage, "--locale must be a language tag, not \(GivenText.quoted(text))",
                     remedy: "write it as ja or pt-BR")
             }
-            locales.append(locale)
+            locales.insert(locale)
         }
         self.locales = locales.sorted { $0.text < $1.text }
     }

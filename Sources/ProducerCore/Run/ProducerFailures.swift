@@ -35,7 +35,7 @@ extension Failure {
                 remedy: "choose a new --notification-id, or --append to add this audience")
         case .otherKind(let id, let option):
             self.init(
-                .data, "notification \"\(id)\" has messages that were queued with another \(option)",
+                .data, "notification \"\(id)\" was begun with another \(option)",
                 remedy: "choose a new --notification-id: this holds for all messages of one")
         case .busy(let id):
             self.init(
@@ -59,6 +59,10 @@ extension Failure {
             } else if error.isConnectionLost {
                 self.init(
                     .temporary, "the database went away: \(error.message)",
+                    remedy: "run the same line again: what is queued stays, the rest follows")
+            } else if error.sqlState == .uniqueViolation {
+                self.init(
+                    .temporary, "an application queues for the same targets too fast",
                     remedy: "run the same line again: what is queued stays, the rest follows")
             } else {
                 self.init(error, while: "queueing")

@@ -55,7 +55,7 @@ struct ProducerReport {
         guard options.json else {
             var text =
                 options.guards.dryRun
-                ? "would queue \(counts.queued), would reject \(counts.rejected)"
+                ? "would queue at most \(counts.queued), would reject \(counts.rejected)"
                 : "queued \(counts.queued), already queued \(counts.alreadyQueued), rejected \(counts.rejected)"
             if counts.skipped > 0 { text += ", skipped \(counts.skipped)" }
             text += " in \(time) s"

@@ -87,10 +87,12 @@ struct ProducerRun {
     }
 
     /// Reads the audience once for its size, where that is limited.
+    ///
+    /// Not where a list of targets limits it: which rows are kept shows when messages are made.
     private func checkSize() throws(Failure) {
-        guard let most = options.guards.maxAudience, options.audience.file != "-" else { return }
+        guard let most = options.guards.maxAudience, audience.canBeReadAgain, onlyTargets == nil else { return }
         let enough = min(most, options.guards.limit ?? .max)
-        var reader = try Audience(options, wanted: wanted).reader
+        var reader = try Audience(options, wanted: wanted, again: audience).reader
         var row = TemplateRow()
         var rows = 0
         while true {
@@ -120,16 +122,25 @@ struct ProducerRun {
 
     /// Reads the next row and makes its message; `line` and `reason` say where and why it is refused.
     mutating func step() throws(Failure) -> Step {
+        let step = try nextStep()
+        // Here and not before the row is made: one that is left out does not count.
+        if let most = options.guards.maxAudience, rowsTaken > most {
+            if case .refused = step { counts.rejected -= 1 }
+            throw tooLarge(most, "what stands before is queued")
+        }
+        return step
+    }
+
+    private mutating func nextStep() throws(Failure) -> Step {
         if let limit = options.guards.limit, rowsTaken >= limit {
             isCutShort = true
             return .end
         }
         let found = try audience.reader.next(into: &row)
-        if let most = options.guards.maxAudience, found != .end, rowsTaken >= most {
-            throw tooLarge(most, "what stands before is queued")
+        if found != .end {
+            rows += 1
+            rowsTaken += 1
         }
-        rows += 1
-        rowsTaken += 1
         report.progress(rows: rows, taken: audience.reader.bytesTaken, of: audience.size)
         switch found {
         case .end:

@@ -2,8 +2,11 @@ import Dispatch
 
 /// Writes one chunk at a time on a thread of its own, so that the next chunk is made while the server works on this one.
 ///
+/// Between two chunks it renews the lease: the next row may be long in coming.
+///
 /// `@unchecked Sendable` is right because the semaphore hands everything over: whoever has taken it is alone with the
-/// writer, the chunk and the outcome, and that is the queue's block from `submit` until it signals, else the caller.
+/// writer, the chunk and the outcome, and that is the queue's block from `submit` until it signals, else the caller. The
+/// timer is made once, before anybody else knows of it, and takes the semaphore like the others.
 final class BackgroundWriter: @unchecked Sendable {
     private let writer: ChunkWriter
     private let queue = DispatchQueue(label: "todoke.load")
@@ -11,9 +14,25 @@ final class BackgroundWriter: @unchecked Sendable {
     private var chunk = LoadChunk()
     private var failure: LoadError?
     private var total = LoadCounts()
+    private var isReleased = false
+    private let renewal: any DispatchSourceTimer
 
-    init(_ writer: sending ChunkWriter) {
+    init(_ writer: sending ChunkWriter, renewEvery seconds: Double) {
         self.writer = writer
+        renewal = DispatchSource.makeTimerSource(queue: queue)
+        renewal.schedule(deadline: .now() + seconds, repeating: seconds)
+        renewal.setEventHandler { [weak self] in self?.renew() }
+        renewal.activate()
+    }
+
+    deinit { renewal.cancel() }
+
+    /// Renews the lease, unless a chunk is being written, which does that too.
+    private func renew() {
+        guard idle.wait(timeout: .now()) == .success else { return }
+        defer { idle.signal() }
+        guard failure == nil && !isReleased else { return }
+        do throws(LoadError) { try writer.renew() } catch { failure = error }
     }
 
     /// What the chunks written so far came to.
@@ -57,6 +76,7 @@ final class BackgroundWriter: @unchecked Sendable {
     func release(complete: Bool) throws(LoadError) {
         idle.wait()
         defer { idle.signal() }
+        isReleased = true
         if let failure { throw failure }
         try writer.release(complete: complete)
     }
@@ -65,6 +85,7 @@ final class BackgroundWriter: @unchecked Sendable {
     func abandon() {
         idle.wait()
         defer { idle.signal() }
+        isReleased = true
         try? writer.release(complete: false)
     }
 }

@@ -6,7 +6,7 @@ import Postgres
 extension ChunkWriter {
     /// Copies the rows that are not there yet and gives back how many they were.
     func copyNew(_ chunk: inout LoadChunk) throws(PostgresError) -> Int {
-        var rows = Array(0..<chunk.count)
+        let rows = Array(0..<chunk.count)
         if !looksFirst {
             try connection.script("SAVEPOINT chunk")
             do throws(PostgresError) {
@@ -18,12 +18,19 @@ extension ChunkWriter {
                 looksFirst = true
             }
         }
-        // An application may queue for the same notification meanwhile: then what it committed is seen on the next look.
+        return try copyMissing(rows, of: &chunk)
+    }
+
+    /// Copies those of the rows that are not there yet, and gives back how many they were.
+    ///
+    /// An application may queue for the same notification meanwhile: then what it committed is seen on the next look.
+    private func copyMissing(_ candidates: [Int], of chunk: inout LoadChunk) throws(PostgresError) -> Int {
+        var rows = candidates
         var looks = 0
         while true {
-            let there = try alreadyThere(chunk.keys)
+            let there = try alreadyThere(rows, of: chunk)
             // Once a chunk brought nothing that was there already, the next is tried without looking.
-            if there.isEmpty && looks == 0 { looksFirst = false }
+            if there.isEmpty && looks == 0 && rows.count == chunk.count { looksFirst = false }
             rows.removeAll { there.contains($0) }
             guard !rows.isEmpty else { return 0 }
             try connection.script("SAVEPOINT chunk")
@@ -35,17 +42,25 @@ extension ChunkWriter {
                 guard error.sqlState == .uniqueViolation && looks < 20 else { throw error }
                 try connection.script("ROLLBACK TO SAVEPOINT chunk")
                 looksFirst = true
+                // It queues faster than that: of fewer rows, fewer are queued between the look and the copy.
+                guard looks >= 3 && rows.count > 1 else { continue }
+                let size = max(1, rows.count / 16)
+                var copied = 0
+                for start in stride(from: 0, to: rows.count, by: size) {
+                    copied += try copyMissing(Array(rows[start..<min(start + size, rows.count)]), of: &chunk)
+                }
+                return copied
             }
         }
     }
 
-    /// The chunk's rows whose key the notification has already.
-    private func alreadyThere(_ candidates: [DedupeKey]) throws(PostgresError) -> Set<Int> {
+    /// Those of the chunk's rows whose key the notification has already.
+    private func alreadyThere(_ candidates: [Int], of chunk: LoadChunk) throws(PostgresError) -> Set<Int> {
         var keys: [UInt8] = [UInt8(ascii: "{")]
         keys.reserveCapacity(candidates.count * 33 + 2)
-        for key in candidates {
+        for row in candidates {
             if keys.count > 1 { keys.append(UInt8(ascii: ",")) }
-            key.appendHex(to: &keys)
+            chunk.keys[row].appendHex(to: &keys)
         }
         keys.append(UInt8(ascii: "}"))
         // The LIMIT keeps this one index probe a key, whatever the planner believes about the table. Day and
@@ -59,7 +74,7 @@ extension ChunkWriter {
             ) AS found
             """, [.utf8(keys)])
         var rows: Set<Int> = []
-        for row in 0..<found.rowCount { rows.insert(found.int(row, 0) ?? -1) }
+        for row in 0..<found.rowCount { rows.insert(candidates[found.int(row, 0) ?? 0]) }
         return rows
     }
 

@@ -20,6 +20,22 @@ final class ChunkWriter {
         looksFirst = lease.queuedBefore > 0
     }
 
+    /// Holds the notification for as long as a lease lasts; throws when another run has it.
+    func renew() throws(LoadError) {
+        do {
+            let renewed = try connection.query(
+                """
+                UPDATE todoke.notifications SET run_until = now() + make_interval(secs => $3)
+                WHERE id = $1::bigint AND run_id = $2::uuid RETURNING 1
+                """, [.int(lease.notification), .text(lease.run.text), .int(lease.run.leaseSeconds)])
+            guard renewed.rowCount == 1 else { throw LoadError.leaseLost(notificationID: lease.notificationID) }
+        } catch let error as LoadError {
+            throw error
+        } catch let error as PostgresError {
+            throw LoadError(error)
+        } catch { throw .leaseLost(notificationID: lease.notificationID) }
+    }
+
     /// Lets go of the notification; `complete` says that the audience was read to its end.
     func release(complete: Bool) throws(LoadError) {
         do { try lease.release(connection, complete: complete) } catch { throw LoadError(error) }

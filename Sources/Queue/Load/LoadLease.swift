@@ -69,12 +69,14 @@ struct LoadLease {
             let (appID, allowedTargets) = try app(request.app, connection)
             try connection.query(
                 """
-                INSERT INTO todoke.notifications (app, notification_id, template_digest, definition_digest)
-                VALUES ($1::int, $2, $3, $4) ON CONFLICT (app, notification_id) DO NOTHING
+                INSERT INTO todoke.notifications (
+                    app, notification_id, template_digest, definition_digest, delivery, validate_only
+                ) VALUES ($1::int, $2, $3, $4, $5, $6::boolean) ON CONFLICT (app, notification_id) DO NOTHING
                 """,
                 [
                     .int(appID), .text(request.notificationID), .text(request.templateDigest),
-                    .text(request.definitionDigest),
+                    .text(request.definitionDigest), request.delivery.map { .text($0) } ?? .null,
+                    .text(request.validateOnly ? "true" : "false"),
                 ])
             let row = try connection.query(
                 """
@@ -96,14 +98,13 @@ struct LoadLease {
                     definition_digest = CASE queued WHEN 0 THEN $5 ELSE coalesce(definition_digest, $5) END,
                     already_queued = 0, skipped = 0, loaded_at = NULL,
                     rejected = CASE WHEN $6::boolean THEN rejected ELSE 0 END,
-                    campaign = coalesce(campaign, $7), delivery = coalesce($8, delivery), validate_only = $9::boolean
+                    campaign = coalesce(campaign, $7)
                 WHERE id = $1::bigint
                 """,
                 [
                     .int(notification), .text(run.text), .int(run.leaseSeconds), .text(request.templateDigest),
                     .text(request.definitionDigest), .text(request.append ? "true" : "false"),
-                    request.campaign.map { .text($0) } ?? .null, request.delivery.map { .text($0) } ?? .null,
-                    .text(request.validateOnly ? "true" : "false"),
+                    request.campaign.map { .text($0) } ?? .null,
                 ])
             let day = row.string(0, 1)
             if !request.append { try forgetRejections(notification, day, connection) }
@@ -126,8 +127,7 @@ struct LoadLease {
         SELECT id, to_char(day, 'YYYY-MM-DD'), closes_at <= now() OR purged_at IS NOT NULL, cancelled_at IS NOT NULL,
             template_digest, definition_digest, run_id::text, run_until > now(), queued,
             (extract(epoch FROM CASE WHEN $3::boolean THEN now() ELSE created_at END) * 1000000)::bigint,
-            validate_only, delivery,
-            queued > 0 OR EXISTS (SELECT 1 FROM todoke.payloads AS p WHERE p.notification = n.id AND p.day = n.day)
+            validate_only, delivery
         FROM todoke.notifications AS n WHERE app = $1::int AND notification_id = $2
         """
 
@@ -157,15 +157,14 @@ struct LoadLease {
         let id = request.notificationID
         if row.bool(0, 3) == true { throw .cancelled(notificationID: id) }
         if row.bool(0, 2) == true { throw .closed(notificationID: id) }
-        // A run that failed before its first message leaves nothing that another one could contradict.
-        if row.bool(0, 12) == true {
-            if row.bool(0, 10) != request.validateOnly {
-                throw .otherKind(notificationID: id, option: "--validate-only")
-            }
-            if let delivery = request.delivery, delivery != row.optionalString(0, 11) {
-                throw .otherKind(notificationID: id, option: "--delivery")
-            }
+        // Never changed once they are there: an application may be queueing for it in a transaction that nobody sees yet.
+        if row.bool(0, 10) != request.validateOnly {
+            throw .otherKind(notificationID: id, option: "--validate-only")
         }
+        if let delivery = request.delivery, delivery != row.optionalString(0, 11) {
+            throw .otherKind(notificationID: id, option: "--delivery")
+        }
+        // A run that failed before its first message leaves nothing that another one could contradict.
         guard !request.append, let queued = row.int(0, 8), queued > 0 else { return }
         if let digest = row.optionalString(0, 4), digest != request.templateDigest {
             throw .otherTemplate(notificationID: id)

@@ -18,12 +18,19 @@ package final class Loader {
     private static let byteLimit = 4 << 20
 
     /// Finds or makes the notification and takes it for this run; nobody else may use the connection from now on.
-    package init(_ connection: sending Connection, _ request: LoadRequest) throws(LoadError) {
+    ///
+    /// - Parameter renewEvery: seconds after which the lease is renewed without a chunk; a third of it unless a test says
+    ///   otherwise.
+    package init(
+        _ connection: sending Connection, _ request: LoadRequest, renewEvery: Double? = nil
+    ) throws(LoadError) {
         lease = try LoadLease.acquire(request, connection)
         guard let day = BinaryCopy.days(lease.day) else { throw .noPartition(day: lease.day) }
         self.day = day
         self.request = request
-        background = BackgroundWriter(ChunkWriter(connection, lease, request, day: day))
+        background = BackgroundWriter(
+            ChunkWriter(connection, lease, request, day: day),
+            renewEvery: renewEvery ?? Double(lease.run.leaseSeconds) / 3)
     }
 
     /// A run that is dropped has ended: nothing goes on behind its back.

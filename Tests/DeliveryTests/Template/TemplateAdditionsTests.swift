@@ -50,6 +50,19 @@ struct TemplateAdditionsTests {
         )
     }
 
+    @Test("An image that ends in a value which may be empty vanishes with it", arguments: [true, false])
+    func imageOmitted(_ isOption: Bool) throws {
+        let url = "https://cdn.example/{{i|omit}}"
+        let template =
+            isOption
+            ? try compiled(#"{"token":"t","notification":{"title":"a"}}"#, image: url)
+            : try compiled(#"{"token":"t","notification":{"title":"a","image":"\#(url)"}}"#)
+        let full = rendered(template, "x.png")
+        #expect(full.split(separator: "https://cdn.example/x.png").count == 4 && full.contains("mutable-content"))
+        let empty = rendered(template, "")
+        #expect(!empty.contains("image") && !empty.contains("mutable-content") && !empty.contains("fcm_options"))
+    }
+
     @Test("--image works like an image in the template, also where only its path differs")
     func imageOption() throws {
         let template = try compiled(
