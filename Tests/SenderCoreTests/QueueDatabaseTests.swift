@@ -118,8 +118,13 @@ import Testing
     @Test func whereNotificationsDoNotArriveItSaysSo() throws {
         try ScratchDatabase.with { scratch in
             try scratch.migrate()
-            let shell = try Shell(scratch, direct: "dbname=postgres") { $0.listenTimeout = 50_000_000 }
+            let shell = try Shell(scratch, direct: "dbname=postgres") {
+                $0.listenTimeout = 50_000_000
+                $0.listenSoon = 1_000_000
+            }
             try shell.untilReady()
+            try shell.untilListening(false)
+            // It may have been slow this once, so it is tried again.
             try shell.untilListening(false)
             shell.database.askUrgent(apps: [1])
             try shell.wait("urgent") { if case .urgent = $0 { true } else { nil } }

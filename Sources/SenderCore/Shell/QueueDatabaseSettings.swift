@@ -13,6 +13,8 @@ struct QueueDatabaseSettings {
     var statementTimeout: Int64 = 30_000_000_000
     /// Nanoseconds until a notification must have arrived where LISTEN works.
     var listenTimeout: Int64 = 2_000_000_000
-    /// Nanoseconds until LISTEN is tried again where it did not work.
+    /// Nanoseconds until LISTEN is tried again where it did not work once; twice that the next time, and so on.
+    var listenSoon: Int64 = 5_000_000_000
+    /// Nanoseconds until it is tried again at most.
     var listenAgain: Int64 = 600_000_000_000
 }

@@ -16,6 +16,8 @@ final class QueueListener {
     private var backoff = Backoff()
     /// Until when the trial's notification must have arrived; `nil` when no trial is under way.
     private var trialEndsAt: Int64?
+    /// Trials without success since the last one that had it.
+    private var failedTrials = 0
     private let trialChannel = "todoke_trial_\(UInt64.random(in: 0 ... .max))"
     private(set) var isListening = false
 
@@ -95,6 +97,7 @@ final class QueueListener {
             guard trialEndsAt != nil else { return }
             trialEndsAt = nil
             isListening = true
+            failedTrials = 0
             backoff.succeeded()
             lane?.send(.init(kind: .urgent, sql: "UNLISTEN \(trialChannel)") { _ in })
             events.append(.listening(true))
@@ -105,12 +108,15 @@ final class QueueListener {
         }
     }
 
-    /// LISTEN does not work here; whoever looks after the proxy may change that some day.
+    /// LISTEN does not work here, or was slow this once: it is tried again soon, and ever more seldom, since whoever looks
+    /// after the proxy may change that some day.
     private func giveUp() {
         lane?.close()
         lane = nil
         trialEndsAt = nil
-        backoff.wait(until: Reactor.now + settings.listenAgain)
+        let pause = settings.listenSoon << min(failedTrials, 10)
+        failedTrials += 1
+        backoff.wait(until: Reactor.now + min(pause, settings.listenAgain))
         events.append(.listening(false))
     }
 
