@@ -19,6 +19,7 @@
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 source "$here/emulator.sh"
+source "$here/verdict.sh"
 
 messages=500000 rounds=3 memory=10000000 devices=3000000 least_ratio=0.4 growth=4
 while (($#)); do
@@ -58,22 +59,6 @@ clean_up() {
 trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
-
-passed=0
-failed=0
-# verdict WHETHER "what": WHETHER is 1 when it holds.
-verdict() {
-    if (($1)); then
-        passed=$((passed + 1))
-        printf '  ok      %s\n' "$2"
-    else
-        failed=$((failed + 1))
-        printf '  FAILED  %s\n' "$2"
-    fi
-}
-
-# 1234567 as 1,234,567; printf needs a locale for that.
-thousands() { sed -E ':again; s/^([0-9]+)([0-9]{3})/\1,\2/; t again' <<<"$1"; }
 
 mkdir "$work/emulator" "$work/nghttpd"
 start_emulator "$work/emulator" --quiet --no-accepted-log

@@ -25,6 +25,7 @@ source "$here/processes.sh"
 source "$here/packages.sh"
 source "$here/postgres.sh"
 source "$here/emulator.sh"
+source "$here/verdict.sh"
 
 parts=() sources=() smoke=no
 rows=1000000 rounds=5 memory_rows=10000000 fault_rows=300000 kills=20 pair_rows=3000 pairs=100
@@ -73,19 +74,6 @@ clean_up() {
 }
 on_exit clean_up
 
-passed=0
-failed=0
-# verdict WHETHER "what": WHETHER is 1 when it holds.
-verdict() {
-    if (($1)); then
-        passed=$((passed + 1))
-        printf '  ok      %s\n' "$2"
-    else
-        failed=$((failed + 1))
-        printf '  FAILED  %s\n' "$2"
-    fi
-}
-
 # at_least "what" VALUE BOUND, and at_most: with --smoke only told.
 at_least() { bounded "$1" "$2" "at least $3" "$(awk -v a="$2" -v b="$3" 'BEGIN { print (a >= b) }')"; }
 at_most() { bounded "$1" "$2" "at most $3" "$(awk -v a="$2" -v b="$3" 'BEGIN { print (a <= b) }')"; }
@@ -97,8 +85,6 @@ bounded() {
     fi
 }
 
-# 1234567 as 1,234,567; printf needs a locale for that.
-thousands() { sed -E ':again; s/^([0-9]+)([0-9]{3})/\1,\2/; t again' <<<"$1"; }
 median() { printf '%s\n' "$@" | sort -n | sed -n "$((($# + 1) / 2))p"; }
 microseconds() { echo "${EPOCHREALTIME/[.,]/}"; }
 # per_second ROWS MICROSECONDS
