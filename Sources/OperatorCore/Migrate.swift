@@ -1,5 +1,4 @@
 import Operations
-import Postgres
 import Queue
 
 extension Subcommand {
@@ -22,7 +21,7 @@ extension Subcommand {
 
     private static func migrate(_ options: ParsedOptions, _ context: Context) throws -> ExitCode {
         let files = try MigrationDirectory.files(named: options.string("sql-dir"), program: context.program)
-        let connection = try connect(options.string("direct-database-url") ?? options.string("database-url"))
+        let connection = try connect(options, direct: true)
         let report = try Migrator(files: files).migrate(connection)
         if options.isSet("json") {
             // Names of migrations are letters, digits, "_" and ".": nothing to escape.
@@ -35,13 +34,5 @@ extension Subcommand {
             StandardStream.output.writeLine("the schema is at version \(report.version)")
         }
         return .ok
-    }
-
-    private static func connect(_ url: String?) throws(Failure) -> Connection {
-        do throws(PostgresError) {
-            return try Connection(Conninfo(url, applicationName: "todoke"))
-        } catch {
-            throw Failure(error, while: "connecting to the queue's database")
-        }
     }
 }

@@ -17,21 +17,33 @@ package enum Operator {
             return ExitCode.ok.rawValue
         case "help":
             return run(
-                arguments: [program] + (rest.dropFirst().first.map { [$0, "--help"] } ?? ["--help"]),
+                arguments: [program] + rest.dropFirst().prefix(2) + ["--help"],
                 environment: environment)
         case "--version":
             StandardStream.output.writeLine("todoke \(Version.current)")
             return ExitCode.ok.rawValue
-        case let name?:
+        case let first?:
+            // `todoke devices import`: what is done to one kind of thing shares its first word.
+            let words = groups.contains(first) ? Array(rest.prefix(2)) : [first]
+            let name = words.joined(separator: " ")
+            if words.count == 1 || words[1] == "--help" || words[1] == "-h", groups.contains(first) {
+                (words.count == 1 ? StandardStream.error : .output).write(help(of: first))
+                return (words.count == 1 ? ExitCode.usage : .ok).rawValue
+            }
             guard let command = commands.first(where: { $0.name == name }) else {
                 StandardStream.error.writeLine("todoke: \(unknown(name).line)")
                 return ExitCode.usage.rawValue
             }
             let context = Subcommand.Context(program: program, environment: environment)
             return Program.run(
-                command.options, arguments: ["todoke \(name)"] + rest.dropFirst(), environment: environment
+                command.options, arguments: ["todoke \(name)"] + rest.dropFirst(words.count), environment: environment
             ) { try command.run($0, context) }
         }
+    }
+
+    /// The first words of subcommands that have two.
+    private static var groups: Set<String> {
+        Set(commands.compactMap { $0.name.contains(" ") ? $0.name.split(separator: " ").first.map(String.init) : nil })
     }
 
     static func unknown(_ name: String) -> Failure {
@@ -47,21 +59,36 @@ package enum Operator {
     }
 
     static var help: String {
+        """
+        todoke: the operator's tool
+
+        Usage: todoke SUBCOMMAND [OPTIONS]
+
+        Subcommands:
+        \(list(commands))
+
+        `todoke SUBCOMMAND --help` shows its options; --version the version.
+
+        """
+    }
+
+    private static func help(of group: String) -> String {
+        """
+        Usage: todoke \(group) SUBCOMMAND [OPTIONS]
+
+        Subcommands:
+        \(list(commands.filter { $0.name.hasPrefix(group + " ") }))
+
+        `todoke \(group) SUBCOMMAND --help` shows its options.
+
+        """
+    }
+
+    private static func list(_ commands: [Subcommand]) -> String {
         let width = commands.map(\.name.count).max() ?? 0
-        let lines = commands.map { command in
+        return commands.map { command in
             "  " + command.name + String(repeating: " ", count: width - command.name.count + 2)
                 + command.options.summary
-        }
-        return """
-            todoke: the operator's tool
-
-            Usage: todoke SUBCOMMAND [OPTIONS]
-
-            Subcommands:
-            \(lines.joined(separator: "\n"))
-
-            `todoke SUBCOMMAND --help` shows its options; --version the version.
-
-            """
+        }.joined(separator: "\n")
     }
 }

@@ -33,7 +33,7 @@ import Testing
         -> MigrationFile
     {
         let version = files.count + 1
-        let name = "000\(version)_more.sql"
+        let name = String("000\(version)".suffix(4)) + "_more.sql"
         let zeros = String(repeating: "0", count: 64)
         let record =
             "INSERT INTO todoke.migrations (version, name, digest) VALUES (\(version), '\(name)', '\(zeros)');\n"
