@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import Operations
 import Postgres
 import Queue
@@ -7,10 +8,10 @@ import TestSupport
 import Testing
 
 @Suite struct MigratorTests {
-    private static let names = [
-        "0001_schema.sql", "0002_tables.sql", "0003_partitions.sql", "0004_views.sql", "0005_guards.sql",
-        "0006_enqueue.sql",
-    ]
+    /// The files that there are, in the order of their names.
+    private static let names =
+        (try? FileManager.default.contentsOfDirectory(atPath: ScratchDatabase.sqlDirectory))
+        .map { $0.sorted() } ?? []
 
     private static func version(_ connection: Connection) throws -> Int? {
         try connection.query("SELECT max(version) FROM todoke.migrations").int(0, 0)
