@@ -41,7 +41,7 @@ let fuzzing: [Target] =
         .executableTarget(
             name: "todoke-fuzz",
             dependencies: [
-                "Delivery", "Operations", "Postgres", "Queue", "Curl", "Signing", "ProducerCore", "SenderCore",
+                "Delivery", "Operations", "Postgres", "Queue", "Rows", "Curl", "Signing", "ProducerCore", "SenderCore",
                 "OperatorCore", "Emulator", "CCurl", "CLibFuzzer",
             ],
             path: "Tests/Fuzz", exclude: ["CLibFuzzer", "Corpus", "Dictionaries"], swiftSettings: strict),
@@ -80,13 +80,16 @@ let package = Package(
         module("HTTP2", ["CNGHTTP2", "CTLS", "CCrypto"]),
         module("HTTP1", ["CMicroHTTPD", "Reactor"]),
 
+        // Files of rows: CSV and NDJSON, one row at a time.
+        module("Rows", ["Delivery", "Operations"]),
+
         // Rows and their states.
         module("Queue", ["Postgres", "Delivery", "Operations"]),
 
         // What each program does.
-        module("ProducerCore", ["Queue", "Postgres", "Signing", "Delivery", "Operations"]),
+        module("ProducerCore", ["Queue", "Postgres", "Rows", "Signing", "Delivery", "Operations"]),
         module("SenderCore", ["Queue", "Postgres", "Curl", "HTTP1", "Reactor", "Signing", "Delivery", "Operations"]),
-        module("OperatorCore", ["Queue", "Postgres", "Delivery", "Operations"]),
+        module("OperatorCore", ["Queue", "Postgres", "Rows", "Delivery", "Operations"]),
         module("Emulator", ["HTTP2", "HTTP1", "Reactor", "Signing", "Delivery", "Operations"]),
 
         tool("todoke-producer", "ProducerCore"),
@@ -109,7 +112,7 @@ let package = Package(
         tests(
             "SenderCoreTests",
             ["SenderCore", "Queue", "Curl", "HTTP1", "Reactor", "Signing", "Delivery", "Operations", "Postgres"]),
-        tests("ProducerCoreTests", ["ProducerCore", "Queue", "Delivery"]),
+        tests("ProducerCoreTests", ["ProducerCore", "Rows", "Queue", "Delivery"]),
         tests("OperatorCoreTests", ["OperatorCore", "Operations", "Postgres", "Delivery"]),
         tests("EmulatorTests", ["Emulator", "Signing"]),
         tests("BenchCoreTests", ["BenchCore", "Delivery", "Operations"]),

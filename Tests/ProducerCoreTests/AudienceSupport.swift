@@ -1,5 +1,6 @@
 import Delivery
 import Operations
+import Rows
 
 @testable import ProducerCore
 
@@ -19,7 +20,7 @@ func pieces(_ bytes: [UInt8], splitAt index: Int) -> ByteReader {
 }
 
 /// A row as the tests write it: its line and fields, or why it is refused; a field that is not there is `∅`.
-func rows(_ reader: some AudienceReader) throws -> [String] {
+func rows(_ reader: some RowReader) throws -> [String] {
     var reader = reader
     var row = TemplateRow()
     var found: [String] = []

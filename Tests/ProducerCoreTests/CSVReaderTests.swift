@@ -1,5 +1,6 @@
 import Delivery
 import Operations
+import Rows
 import Testing
 
 @testable import ProducerCore
@@ -110,8 +111,8 @@ struct CSVReaderTests {
             return
         }
         #expect(reason == "longer than 1 MiB")
-        #expect(input.hasPrefix(start.replacing("\"", with: "")) && input.utf8.count <= AudienceLimits.keptInput)
-        #expect(row.bytes.count <= AudienceLimits.row + 8)
+        #expect(input.hasPrefix(start.replacing("\"", with: "")) && input.utf8.count <= RowLimits.keptInput)
+        #expect(row.bytes.count <= RowLimits.row + 8)
         #expect(try reader.next(into: &row) == .row(line: 3))
         #expect(row.text(0) == "c" && row.text(1) == "d")
         #expect(try reader.next(into: &row) == .end)

@@ -1,4 +1,5 @@
 import Operations
+import Rows
 import Testing
 
 @testable import ProducerCore

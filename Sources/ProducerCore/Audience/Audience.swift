@@ -2,11 +2,12 @@ import Delivery
 import Operations
 import Postgres
 import Queue
+import Rows
 import Signing
 
 /// The audience that the options name: opened, with a text that says what it is defined by.
 struct Audience {
-    var reader: any AudienceReader
+    var reader: any RowReader
     /// What a later run of the same notification has to repeat: never the rows themselves.
     let definition: String
     /// A row may lack a field: then only that row is refused.
@@ -38,7 +39,7 @@ struct Audience {
                 options.audience.sourceDatabaseURL, option: "--source-database-url")
             self.init(try SQLReader(connection, query: query), "sql\n\(SHA256.hex(query.span))", query: query)
         case .file(let path):
-            let file = try AudienceFile(path, option: "audience", options.audience)
+            let file = try Self.open(path, option: "audience", options.audience)
             let reader = try file.reader(wanted: wanted.contains("user_id") ? wanted : wanted + ["user_id"])
             self.init(
                 reader, "file\n\(Self.fileName(path))\n\(file.definition)", hasLooseFields: file.format == .ndjson,
@@ -52,7 +53,7 @@ struct Audience {
                 self.init(reader, registry.definition, isRegistry: true)
                 return
             }
-            let file = try AudienceFile(path, option: "users", options.audience)
+            let file = try Self.open(path, option: "users", options.audience)
             // What the registry knows is not asked of the file, unless it has a header that says it brings that.
             let own = wanted.filter { !RegistryQuery.columns.contains($0) } + ["user_id"]
             let reader = try UsersReader(try file.reader(wanted: own), connection, query)
@@ -63,7 +64,7 @@ struct Audience {
     }
 
     private init(
-        _ reader: any AudienceReader, _ definition: String, hasLooseFields: Bool = false, size: Int? = nil,
+        _ reader: any RowReader, _ definition: String, hasLooseFields: Bool = false, size: Int? = nil,
         isRegistry: Bool = false, canBeReadAgain: Bool = true, query: [UInt8]? = nil
     ) {
         self.reader = reader
@@ -77,6 +78,13 @@ struct Audience {
 
     /// A path's last part, so that another working directory is not another audience.
     static func fileName(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
+
+    private static func open(_ path: String, option: String, _ options: AudienceOptions) throws(Failure) -> RowFile {
+        try RowFile(
+            InputFile(path, option: option), what: "the audience",
+            remedy: "give --\(option) a CSV file with a header line, or NDJSON", format: options.format,
+            delimiter: options.delimiter)
+    }
 
     private static func connect(_ url: String?, option: String) throws(Failure) -> Connection {
         do {

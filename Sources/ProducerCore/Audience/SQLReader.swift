@@ -1,9 +1,10 @@
 import Delivery
 import Operations
 import Postgres
+import Rows
 
 /// The rows of a query, streamed with COPY: nothing is collected, and the server sees one consistent moment.
-struct SQLReader: AudienceReader {
+struct SQLReader: RowReader {
     let columns: [String]
     let bytesTaken = 0
     private let connection: Connection
@@ -51,7 +52,7 @@ struct SQLReader: AudienceReader {
         }
     }
 
-    mutating func next(into row: inout TemplateRow) throws(Failure) -> AudienceRow {
+    mutating func next(into row: inout TemplateRow) throws(Failure) -> ReadRow {
         do {
             if !isOpen {
                 try Self.begin(connection, settings)
@@ -69,9 +70,9 @@ struct SQLReader: AudienceReader {
             throw Failure(.unavailable, "reading the audience failed", remedy: "run it again")
         }
         number += 1
-        guard row.bytes.count <= AudienceLimits.row else {
+        guard row.bytes.count <= RowLimits.row else {
             return .refused(
-                line: number, reason: "longer than \(AudienceLimits.row >> 20) MiB", input: storable(row.bytes[...]))
+                line: number, reason: "longer than \(RowLimits.row >> 20) MiB", input: storable(row.bytes[...]))
         }
         guard row.count == columns.count else {
             return .refused(

@@ -1,8 +1,9 @@
 import Delivery
 import Operations
+import Rows
 
 /// An audience of one row with one field.
-struct SingleReader: AudienceReader {
+struct SingleReader: RowReader {
     let columns: [String]
     let bytesTaken = 0
     private var value: String?
@@ -12,7 +13,7 @@ struct SingleReader: AudienceReader {
         self.value = value
     }
 
-    mutating func next(into row: inout TemplateRow) throws(Failure) -> AudienceRow {
+    mutating func next(into row: inout TemplateRow) throws(Failure) -> ReadRow {
         guard let value = value.take() else { return .end }
         row = TemplateRow([value])
         return .row(line: 1)

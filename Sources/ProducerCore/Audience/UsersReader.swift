@@ -2,11 +2,12 @@ import Delivery
 import Operations
 import Postgres
 import Queue
+import Rows
 
 /// The devices of the users that a file names: a row for each, with the file's fields and the device's.
-struct UsersReader: AudienceReader {
+struct UsersReader: RowReader {
     let columns: [String]
-    private var users: any AudienceReader
+    private var users: any RowReader
     private let connection: Connection
     private let query: RegistryQuery
     private let userField: Int
@@ -19,7 +20,7 @@ struct UsersReader: AudienceReader {
     private var user = 0
     private var hasDevice = false
     /// What the file brought after the users of `batch`.
-    private var pending: AudienceRow?
+    private var pending: ReadRow?
 
     /// Users whose devices are asked for at once.
     private static let batchSize = 500
@@ -27,7 +28,7 @@ struct UsersReader: AudienceReader {
     private static let batchBytes = 2 << 20
 
     /// Serves the users in the order of the file.
-    init(_ users: any AudienceReader, _ connection: Connection, _ query: RegistryQuery) throws(Failure) {
+    init(_ users: any RowReader, _ connection: Connection, _ query: RegistryQuery) throws(Failure) {
         guard let field = users.columns.firstIndex(of: "user_id") else {
             throw Failure(
                 .data, "the users' file has no column \"user_id\"",
@@ -50,7 +51,7 @@ struct UsersReader: AudienceReader {
 
     var bytesTaken: Int { users.bytesTaken }
 
-    mutating func next(into row: inout TemplateRow) throws(Failure) -> AudienceRow {
+    mutating func next(into row: inout TemplateRow) throws(Failure) -> ReadRow {
         while true {
             while user < batch.count, let found {
                 if position < found.rowCount, found.int(position, 0) == user {

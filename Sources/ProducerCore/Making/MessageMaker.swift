@@ -1,6 +1,7 @@
 import Delivery
 import Operations
 import Queue
+import Rows
 import Signing
 
 /// Turns rows into checked messages, in buffers that are reused.

@@ -1,6 +1,7 @@
 import Delivery
 import Operations
 import Queue
+import Rows
 
 /// When each row's message is due: the same for every run of one notification, so that a rerun changes nothing.
 struct Schedule {

@@ -1,5 +1,6 @@
 import Operations
 import Queue
+import Rows
 import Signing
 
 /// Targets of which only digests are kept: 16 bytes each.
@@ -14,7 +15,7 @@ struct TargetList {
     init(_ path: String, option: String) throws(Failure) {
         hasher = try .forKeys()
         let file = try InputFile(path, option: option)
-        var lines = LineReader(file.bytes(), limit: AudienceLimits.row)
+        var lines = LineReader(file.bytes(), limit: RowLimits.row)
         while try lines.next() {
             guard !lines.isBlank else { continue }
             guard !lines.isTooLong, textFault(lines.bytes) == nil else {

@@ -1,5 +1,6 @@
 import Delivery
 import Operations
+import Rows
 import Signing
 
 /// The templates of one notification, compiled: one for every row, and others for rows of some locales.

@@ -1,5 +1,6 @@
 import Delivery
 import Operations
+import Rows
 
 /// Whom the messages are for, as the command line has it.
 struct AudienceOptions {
@@ -10,11 +11,10 @@ struct AudienceOptions {
         /// One target without an audience.
         case single(TargetKind, String)
     }
-    enum Format: String { case csv, ndjson }
 
     let source: Source
     /// `nil`: by the first character of the input.
-    let format: Format?
+    let format: RowFile.Format?
     /// What stands between two fields of CSV.
     let delimiter: UInt8
     /// Where a query runs.
@@ -49,14 +49,14 @@ struct AudienceOptions {
             source = name == "audience" ? .file(file) : .query(file: file)
         }
         if let text = options.string("audience-format") {
-            guard let known = Format(rawValue: text) else {
+            guard let known = RowFile.Format(rawValue: text) else {
                 throw Failure(.usage, "--audience-format must be csv or ndjson", remedy: Self.usage)
             }
             format = known
         } else {
             format = nil
         }
-        delimiter = try Self.delimiter(options.given("delimiter") ?? ",")
+        delimiter = try RowFile.delimiter(options.given("delimiter") ?? ",")
         sourceDatabaseURL = options.given("source-database-url") ?? options.string("database-url")
     }
 
@@ -70,18 +70,5 @@ struct AudienceOptions {
         case .registry(let registry): if case .users(let file) = registry.scope { file } else { nil }
         case .single: nil
         }
-    }
-
-    private static func delimiter(_ text: String) throws(Failure) -> UInt8 {
-        if ["tab", "\\t"].contains(text) { return UInt8(ascii: "\t") }
-        let bytes = Array(text.utf8)
-        guard bytes.count == 1, bytes[0] == UInt8(ascii: "\t") || (0x20..<0x7F).contains(bytes[0]),
-            bytes[0] != UInt8(ascii: "\"")
-        else {
-            throw Failure(
-                .usage, "--delimiter must be one character, not \(GivenText.quoted(text))",
-                remedy: "write it as ';', '|' or tab")
-        }
-        return bytes[0]
     }
 }

@@ -2,6 +2,7 @@ import Delivery
 import FoundationEssentials
 import Operations
 import Queue
+import Rows
 import Signing
 
 /// One run: template and audience are opened and checked, then row by row becomes a message in the queue.

@@ -1,5 +1,6 @@
 import Delivery
 import Operations
+import Rows
 
 @testable import ProducerCore
 
@@ -63,7 +64,7 @@ extension FuzzTarget {
         var failure: Failure?
     }
 
-    private static func events(_ open: () throws(Failure) -> some AudienceReader) -> Events {
+    private static func events(_ open: () throws(Failure) -> some RowReader) -> Events {
         var events = Events()
         do throws(Failure) {
             var reader = try open()
@@ -75,7 +76,7 @@ extension FuzzTarget {
                 case .skipped: expect(false, "a file has no rows that nobody is meant by")
                 case .refused(let line, let reason, let text):
                     expect(
-                        text.utf8.count <= 3 * AudienceLimits.keptInput, "more of a refused row is kept than allowed")
+                        text.utf8.count <= 3 * RowLimits.keptInput, "more of a refused row is kept than allowed")
                     expect(!text.utf8.contains(0), "a refused row is kept with NUL in it")
                     events.rows.append(.refused(line, reason, text))
                 case .row(let line):

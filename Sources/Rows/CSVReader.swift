@@ -1,48 +1,54 @@
-import Delivery
-import Operations
+package import Delivery
+package import Operations
 
 /// Comma-separated values as in RFC 4180, with a header line: quotes, line breaks in quotes, CRLF or LF, a BOM; the comma
 /// may be another character.
 ///
 /// Empty lines are skipped, also before the header. A quote inside a field that does not begin with one is an ordinary character.
-struct CSVReader: AudienceReader {
-    private(set) var columns: [String] = []
+package struct CSVReader: RowReader {
+    package private(set) var columns: [String] = []
     private var input: ByteReader
     /// The line that the next byte is on.
     private var line = 1
 
     private let delimiter: UInt8
+    private let what: String
     private var isTooLong = false
     private static let quote = UInt8(ascii: "\"")
     private static let lineFeed = UInt8(ascii: "\n")
     private static let carriageReturn = UInt8(ascii: "\r")
 
     /// Reads the header line.
-    init(_ source: ByteReader, delimiter: UInt8 = UInt8(ascii: ",")) throws(Failure) {
+    ///
+    /// `what` is what its rows are, in messages.
+    package init(
+        _ source: ByteReader, delimiter: UInt8 = UInt8(ascii: ","), what: String = "the audience"
+    ) throws(Failure) {
         input = source
+        self.what = what
         self.delimiter = delimiter
         try skipByteOrderMark()
         try skipEmptyLines()
         var header = TemplateRow()
         var malformed: String?
         guard try readRecord(into: &header, &malformed) else {
-            throw Failure(.data, "the audience is empty", remedy: "give it a header line with the columns' names")
+            throw Failure(.data, "\(what) is empty", remedy: "give it a header line with the columns' names")
         }
         if let fault = malformed ?? textFault(header.bytes) {
-            throw Failure(.data, "the audience's header line: \(fault)", remedy: "write it as CSV in UTF-8")
+            throw Failure(.data, "\(what)'s header line: \(fault)", remedy: "write it as CSV in UTF-8")
         }
         columns = (0..<header.count).map { header.text($0) }
         guard !columns.contains(where: Self.hasLoneReturn) else {
-            throw Failure(.data, "the audience's lines end in CR alone", remedy: "end them with LF or CRLF")
+            throw Failure(.data, "\(what)'s lines end in CR alone", remedy: "end them with LF or CRLF")
         }
         if let name = repeated(columns) {
             throw Failure(
-                .data, "the audience's header names \"\(shownColumn(name))\" twice",
+                .data, "\(what)'s header names \"\(shownColumn(name))\" twice",
                 remedy: "give each column its own name")
         }
     }
 
-    mutating func next(into row: inout TemplateRow) throws(Failure) -> AudienceRow {
+    package mutating func next(into row: inout TemplateRow) throws(Failure) -> ReadRow {
         row.reset()
         try skipEmptyLines()
         let start = line
@@ -57,7 +63,7 @@ struct CSVReader: AudienceReader {
         return .refused(line: start, reason: malformed, input: storable(row.bytes[..<kept]))
     }
 
-    var bytesTaken: Int { input.bytesBefore + input.position }
+    package var bytesTaken: Int { input.bytesBefore + input.position }
 
     /// Whether a name runs over the end of a line as old Macs wrote it.
     private static func hasLoneReturn(_ name: String) -> Bool {
@@ -73,7 +79,7 @@ struct CSVReader: AudienceReader {
             guard try input.peek() == byte else {
                 if index > 0 {
                     throw Failure(
-                        .data, "the audience's header line: not valid UTF-8", remedy: "write it as CSV in UTF-8")
+                        .data, "\(what)'s header line: not valid UTF-8", remedy: "write it as CSV in UTF-8")
                 }
                 return
             }
@@ -120,7 +126,7 @@ struct CSVReader: AudienceReader {
             if terminator != nil { input.position += 1 }
             guard terminator == delimiter else {
                 if terminator == Self.lineFeed { line += 1 }
-                if isTooLong { malformed = "longer than \(AudienceLimits.row >> 20) MiB" }
+                if isTooLong { malformed = "longer than \(RowLimits.row >> 20) MiB" }
                 return true
             }
             // Keeps halves of a character in two fields from looking like one.
@@ -151,8 +157,8 @@ struct CSVReader: AudienceReader {
                 let isOneLine = line == start || line == start + 1 && bytes.last == Self.lineFeed
                 guard isOneLine && !isTooLong else {
                     throw Failure(
-                        .data, "line \(start): a quoted field is not closed, and the rest of the audience is in it",
-                        remedy: "close it, and run the same line again: what stands before it is queued")
+                        .data, "line \(start): a quoted field is not closed, and the rest of \(what) is in it",
+                        remedy: "close it, and run the same line again: what stands before it is done")
                 }
                 malformed = "a quoted field is not closed"
                 return
@@ -198,8 +204,8 @@ struct CSVReader: AudienceReader {
 
     /// Keeps no more of a row than a row may have; the rest is read past.
     private mutating func cut(_ bytes: inout [UInt8]) {
-        guard bytes.count > AudienceLimits.row else { return }
+        guard bytes.count > RowLimits.row else { return }
         isTooLong = true
-        bytes.removeLast(bytes.count - AudienceLimits.row)
+        bytes.removeLast(bytes.count - RowLimits.row)
     }
 }

@@ -1,32 +1,34 @@
-import Delivery
-import Operations
+package import Delivery
+package import Operations
 
-/// One JSON object a line; only the fields that the template names are kept, nested ones by `user.name`.
+/// One JSON object a line; only the fields that are asked for are kept, nested ones by `user.name`.
 ///
 /// Strings, numbers as they are written, `true` and `false` count as text; `null` is empty. Empty lines are skipped.
-struct NDJSONReader: AudienceReader {
-    let columns: [String]
+package struct NDJSONReader: RowReader {
+    package let columns: [String]
     private let names: [[UInt8]]
+    private let isList: [Bool]
     private var lines: LineReader
     private var path: [UInt8] = []
 
-    /// An audience whose rows have these fields.
-    init(_ source: ByteReader, columns: [String]) {
+    /// Rows with these fields; those of `lists` may be lists, whose JSON is their text.
+    package init(_ source: ByteReader, columns: [String], lists: Set<String> = []) {
         self.columns = columns
+        isList = columns.map(lists.contains)
         names = columns.map { Array($0.utf8) }
-        lines = LineReader(source, limit: AudienceLimits.row)
+        lines = LineReader(source, limit: RowLimits.row)
     }
 
-    var bytesTaken: Int { lines.bytesTaken }
+    package var bytesTaken: Int { lines.bytesTaken }
 
     private var text: [UInt8] { lines.bytes }
 
-    mutating func next(into row: inout TemplateRow) throws(Failure) -> AudienceRow {
+    package mutating func next(into row: inout TemplateRow) throws(Failure) -> ReadRow {
         repeat {
             guard try lines.next() else { return .end }
             guard !lines.isTooLong else {
                 return .refused(
-                    line: lines.number, reason: "longer than \(AudienceLimits.row >> 20) MiB",
+                    line: lines.number, reason: "longer than \(RowLimits.row >> 20) MiB",
                     input: storable(text[...]))
             }
         } while lines.isBlank
@@ -93,7 +95,11 @@ struct NDJSONReader: AudienceReader {
         case .number: row.bytes.append(contentsOf: text[try scanner.number(text.span)])
         case .boolean: row.bytes.append(contentsOf: (try scanner.boolean(text.span) ? "true" : "false").utf8)
         case .null: try scanner.null(text.span)
-        default: return "the field \(columns[field]) is a list"
+        default:
+            guard isList[field] else { return "the field \(columns[field]) is a list" }
+            let from = scanner.offset
+            try scanner.skipValue(text.span)
+            row.bytes.append(contentsOf: text[from..<scanner.offset])
         }
         row.starts[field] = start
         row.ends[field] = row.bytes.count
