@@ -19,6 +19,9 @@ package final class BufferedOutput {
 
     deinit { flush() }
 
+    /// Something could not be written; ``finish()`` says what.
+    package var hasFailed: Bool { failure != nil }
+
     package func writeLine(_ line: String) {
         text += line
         text += "\n"
