@@ -35,7 +35,9 @@ struct RegistryTests {
                 ('t3', 'u2', 'web', 'pt_BR.UTF-8', '{"a,b"}', 1, false),
                 ('t4', 'u2', 'ios', 'pt-PT', '{cats}', 2, false),
                 ('t5', 'u3', 'ios', 'ja', '{news}', 1, true),
-                ('t6', NULL, NULL, NULL, '{news}', 1, false)
+                ('t6', NULL, NULL, NULL, '{news}', 1, false),
+                ('t7', 'u7', 'ios', 'ja', '{news}', 271, false),
+                ('t8', 'u8', 'ios', 'fr', '{old}', 269, false)
             ) AS d (token, user_id, platform, locale, channels, age, dead) WHERE a.name = $1
             """, [.text(name)])
     }
@@ -58,18 +60,20 @@ struct RegistryTests {
     @Test(
         "Devices that can receive, by channel, platform and locale",
         arguments: [
-            (["--all"], "t1 t2 t3 t4 t6"),
+            (["--all"], "t1 t2 t3 t4 t6 t8"),
+            (["--all", "--seen-within", "2"], "t2 t3 t6"),
+            (["--channel", "old"], "t8"),
             (["--channel", "news"], "t1 t2 t6"),
             (["--channel", "news", "--channel", "cats"], "t1 t2 t4 t6"),
             (["--channel", "a,b"], "t3"),
             (["--channel", "'; DROP TABLE x; --"], ""),
-            (["--all", "--platform", "ios"], "t1 t4"),
-            (["--all", "--platform", "ios", "--platform", "web"], "t1 t3 t4"),
+            (["--all", "--platform", "ios"], "t1 t4 t8"),
+            (["--all", "--platform", "ios", "--platform", "web"], "t1 t3 t4 t8"),
             (["--all", "--locale", "ja"], "t1 t2"),
             (["--all", "--locale", "pt-BR"], "t3"),
             (["--all", "--locale", "pt", "--locale", "ja-JP"], "t1 t3 t4"),
             (["--channel", "cats", "--platform", "ios", "--locale", "pt"], "t4"),
-            (["--all", "--dedupe-by", "user_id"], "t2 t3"),
+            (["--all", "--dedupe-by", "user_id"], "t2 t3 t8"),
         ])
     func selection(_ line: [String], _ expected: String) throws {
         let name = "app " + line.joined(separator: " ")

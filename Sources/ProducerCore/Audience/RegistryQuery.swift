@@ -18,7 +18,7 @@ struct RegistryQuery {
             SELECT \(Self.columns.map(Self.expression).joined(separator: ", "))
             FROM todoke.devices AS d
             WHERE d.app = (SELECT id FROM todoke.apps WHERE name = current_setting('todoke.audience_app'))
-                AND \(Self.conditions("current_setting('todoke.audience_platforms')", "current_setting('todoke.audience_locales')"))
+                AND \(Self.conditions("current_setting('todoke.audience_platforms')", "current_setting('todoke.audience_locales')", days))
             """
         if case .channels = options.scope {
             text += " AND d.channels && (SELECT current_setting('todoke.audience_channels')::text[])"
@@ -36,10 +36,13 @@ struct RegistryQuery {
     var settings: [(name: String, value: Value)] {
         var channels: [String] = []
         if case .channels(let names) = options.scope { channels = names }
-        return [
+        var settings: [(name: String, value: Value)] = [
             ("todoke.audience_app", .text(app)), ("todoke.audience_platforms", platforms),
             ("todoke.audience_locales", locales), ("todoke.audience_channels", .array(channels)),
         ]
+        // The index has the users in order: the first row comes at once, and not when millions are sorted.
+        if dedupeBy == "user_id" && options.scope == .all { settings.append(("enable_sort", .text("off"))) }
+        return settings
     }
 
     /// The devices of some users: $1 is their ids, $2 the app's name, $3 and $4 are the filters.
@@ -52,12 +55,15 @@ struct RegistryQuery {
         CROSS JOIN LATERAL (
             SELECT \(Self.deviceColumns.map(Self.expression).joined(separator: ", ")), d.last_seen_at FROM todoke.devices AS d
             WHERE d.app = (SELECT id FROM todoke.apps WHERE name = $2) AND d.user_id = u.user_id
-                AND \(Self.conditions("$3", "$4"))
+                AND \(Self.conditions("$3", "$4", days))
             OFFSET 0
         ) AS d
         ORDER BY u.n, d.last_seen_at DESC, d.device_id DESC
         """
     }
+
+    /// Nothing but a number comes into the text.
+    private var days: Int { options.seenWithin }
 
     var platforms: Value { .array(options.platforms) }
     /// Patterns for a locale with a hyphen behind it.
@@ -68,10 +74,10 @@ struct RegistryQuery {
     }
 
     /// What both statements ask of a device; the filters are arrays that may be empty.
-    private static func conditions(_ platforms: String, _ locales: String) -> String {
+    private static func conditions(_ platforms: String, _ locales: String, _ days: Int) -> String {
         // A locale is compared as the template for one is chosen: pt_BR.UTF-8 is pt-br.
         """
-        d.invalidated_at IS NULL
+        d.invalidated_at IS NULL AND d.last_seen_at >= now() - interval '\(days) days'
             AND (cardinality((SELECT \(platforms)::text[])) = 0 OR d.platform = ANY ((SELECT \(platforms)::text[])::text[]))
             AND (cardinality((SELECT \(locales)::text[])) = 0
                 OR lower(replace(split_part(split_part(d.locale, '.', 1), '@', 1), '_', '-')) || '-'

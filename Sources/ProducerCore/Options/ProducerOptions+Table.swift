@@ -78,6 +78,11 @@ extension ProducerOptions {
         ),
         Option("platform", "NAME", repeatable: true, help: "Of those devices only: ios, android or web."),
         Option("locale", "LOCALE", repeatable: true, help: "Of those devices only: pt also takes pt-BR."),
+        Option(
+            "seen-within", "DAYS",
+            help:
+                "Of those devices only: seen in the last DAYS, 1 to 270. Without it: 270, after which FCM has dropped a token."
+        ),
         Option("target", "TOKEN", help: "One device, by its registration token."),
         Option("topic", "NAME", help: "One topic."),
         Option("condition", "TEXT", help: "One condition over topics, such as \"'a' in topics && 'b' in topics\"."),

@@ -15,12 +15,16 @@ struct RegistryOptions: Equatable {
     let platforms: [String]
     /// Any when empty; `pt` takes `pt-BR` in.
     let locales: [LocaleTag]
+    /// Days since a device was seen last, at most.
+    let seenWithin: Int
 
     private static let known = ["ios", "android", "web"]
+    /// FCM drops a token that was not used for so many days.
+    static let longestUnseen = 270
 
     /// `nil` when `scope` is the name of another kind of audience.
     init?(_ options: ParsedOptions, scope name: String) throws(Failure) {
-        let filters = ["platform", "locale"].filter { options.isSet($0) }
+        let filters = ["platform", "locale", "seen-within"].filter { options.isSet($0) }
         switch name {
         case "all": scope = .all
         case "channel": scope = .channels(Set(options.strings("channel").filter { !$0.isEmpty }).sorted())
@@ -49,6 +53,7 @@ struct RegistryOptions: Equatable {
             locales.insert(locale)
         }
         self.locales = locales.sorted { $0.text < $1.text }
+        seenWithin = try options.integer("seen-within", in: 1...Self.longestUnseen) ?? Self.longestUnseen
     }
 
     /// What a later run of the same notification has to repeat.
@@ -60,6 +65,7 @@ struct RegistryOptions: Equatable {
         case .users(let file): lines.append("users=\(Audience.fileName(file))")
         }
         lines += platforms.map { "platform=\($0)" } + locales.map { "locale=\($0.text)" }
+        if seenWithin < Self.longestUnseen { lines.append("seen-within=\(seenWithin)") }
         return lines.joined(separator: "\n")
     }
 }
