@@ -24,7 +24,7 @@ extension EndToEnd {
 
         @Test(
             "Every command of a page does what the page says",
-            arguments: ["Templates", "Audiences", "Scheduling", "SendingSafely"])
+            arguments: ["Templates", "Audiences", "Scheduling", "SendingSafely", "Devices"])
         func page(_ name: String) throws {
             let database = try ScratchDatabase()
             defer { try? database.drop() }
