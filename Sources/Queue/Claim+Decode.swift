@@ -39,7 +39,7 @@ extension Claim {
                         Self.milliseconds(until: $0, now)
                     },
                     ageInMilliseconds: Self.milliseconds(since: result.int(row, Column.triedAt) ?? dueAt, now),
-                    isAtMostOnce: result.bool(row, Column.isAtMostOnce) ?? false,
+                    claimedAt: now, isAtMostOnce: result.bool(row, Column.isAtMostOnce) ?? false,
                     isValidateOnly: result.bool(row, Column.isValidateOnly) ?? false,
                     ttlDigits: result.int(row, Column.ttlStart).flatMap { start in
                         result.int(row, Column.ttlCount).map { start..<(start + max(0, $0)) }

@@ -10,6 +10,8 @@ package final class ClaimedMessage: Sendable {
     package let expiresInMilliseconds: Int?
     /// Since it was first due, by the database's clock; once an attempt has failed, since that was recorded.
     package let ageInMilliseconds: Int
+    /// When it was claimed by the database's clock, in microseconds since 2000.
+    package let claimedAt: Int
     /// An unknown outcome ends it as failed instead of sending it again.
     package let isAtMostOnce: Bool
     /// The provider only checks it and delivers nothing.
@@ -21,13 +23,14 @@ package final class ClaimedMessage: Sendable {
 
     package init(
         key: MessageKey, app: Int, attempts: Int, expiresInMilliseconds: Int?, ageInMilliseconds: Int = 0,
-        isAtMostOnce: Bool, isValidateOnly: Bool = false, ttlDigits: Range<Int>?, payload: [UInt8]
+        claimedAt: Int = 0, isAtMostOnce: Bool, isValidateOnly: Bool = false, ttlDigits: Range<Int>?, payload: [UInt8]
     ) {
         self.key = key
         self.app = app
         self.attempts = attempts
         self.expiresInMilliseconds = expiresInMilliseconds
         self.ageInMilliseconds = ageInMilliseconds
+        self.claimedAt = claimedAt
         self.isAtMostOnce = isAtMostOnce
         self.isValidateOnly = isValidateOnly
         self.ttlDigits = ttlDigits

@@ -22,10 +22,14 @@ package struct MessageResult: Equatable, Sendable {
     package var outcome: String? { trouble?.outcome }
     /// A person's hint for the attempt's row.
     package var detail: String? { trouble?.detail }
+    /// Where the token is dead by proof: one registered later than this is alive.
+    ///
+    /// Microseconds since 2000 by the database's clock; `nil` with all other results.
+    package var tokenDeadSince: Int? { trouble?.tokenDeadSince }
 
     package init(
         key: MessageKey, next: Next, httpStatus: Int? = nil, errorCode: String? = nil, providerMessageID: String? = nil,
-        outcome: String? = nil, detail: String? = nil
+        outcome: String? = nil, detail: String? = nil, tokenDeadSince: Int? = nil
     ) {
         self.key = key
         self.next = next
@@ -33,7 +37,9 @@ package struct MessageResult: Equatable, Sendable {
         // No text of Postgres holds a NUL, and one result that cannot be recorded would hold up all others.
         self.providerMessageID = providerMessageID.flatMap { Self.hasNUL($0) ? nil : $0 }
         let hasTrouble = errorCode != nil || outcome != nil || detail != nil
-        trouble = hasTrouble ? Trouble(errorCode: errorCode, outcome: outcome, detail: detail) : nil
+        trouble =
+            hasTrouble
+            ? Trouble(errorCode: errorCode, outcome: outcome, detail: detail, tokenDeadSince: tokenDeadSince) : nil
     }
 
     private static func hasNUL(_ text: String) -> Bool {
@@ -49,15 +55,18 @@ package struct MessageResult: Equatable, Sendable {
         let errorCode: String?
         let outcome: String?
         let detail: String?
+        let tokenDeadSince: Int?
 
-        init(errorCode: String?, outcome: String?, detail: String?) {
+        init(errorCode: String?, outcome: String?, detail: String?, tokenDeadSince: Int?) {
             self.errorCode = errorCode
             self.outcome = outcome
             self.detail = detail
+            self.tokenDeadSince = tokenDeadSince
         }
 
         static func == (left: Trouble, right: Trouble) -> Bool {
-            (left.errorCode, left.outcome, left.detail) == (right.errorCode, right.outcome, right.detail)
+            (left.errorCode, left.outcome, left.detail, left.tokenDeadSince)
+                == (right.errorCode, right.outcome, right.detail, right.tokenDeadSince)
         }
     }
 }

@@ -40,12 +40,13 @@ package struct Record: Sendable {
         self.results = order.map { results[$0] }
     }
 
-    /// The statement; its only row and column is the number of rows that matched.
+    /// The statement; the first column of its only row is the number of rows that matched.
     ///
     /// What the sender counted as duplicate risk so far is written along: a row that is not `sending` any more must not
     /// have a duplicate that nobody counted, also when the sender dies before its next heartbeat. 0 writes nothing.
     ///
-    /// Rows that are due again at once wake the senders that listen.
+    /// Rows that are due again at once wake the senders that listen. Tokens that were proven dead are marked in the registry
+    /// along with it; the second column is then what somebody must know of that, or NULL.
     package func statement(sender: Int, duplicateRisk: Int = 0) -> String {
         let risk =
             duplicateRisk == 0
@@ -58,7 +59,8 @@ package struct Record: Sendable {
             """
         return switch shape {
         case .sent: "WITH \(sent(sender))\(risk) SELECT count(*) FROM updated"
-        case .ended: "WITH \(Self.given), \(ended(sender))\(risk), \(Self.logged) SELECT count(*) FROM updated"
+        case .ended:
+            "WITH \(Self.given), \(ended(sender))\(risk), \(Self.logged) SELECT count(*)\(marked(sender)) FROM updated"
         case .returned:
             "WITH \(Self.given), \(returned(sender))\(risk), \(Self.logged) SELECT count(*), (\(Wake.up)) FROM updated"
         }
@@ -82,8 +84,9 @@ package struct Record: Sendable {
         given AS (
             SELECT * FROM unnest((SELECT $1::bigint[]), (SELECT $2::int[]), (SELECT $3::text[]), (SELECT $4::smallint[]),
                 (SELECT $5::text[]), (SELECT $6::text[]), (SELECT $7::text[]), (SELECT $8::text[]),
-                (SELECT $9::bigint[]), (SELECT $10::smallint[]))
-                AS g(id, claim_no, state, http_status, error_code, provider_message_id, outcome, detail, delay_ms, spent)
+                (SELECT $9::bigint[]), (SELECT $10::smallint[]), (SELECT $11::bigint[]))
+                AS g(id, claim_no, state, http_status, error_code, provider_message_id, outcome, detail, delay_ms, spent,
+                    dead_since)
         )
         """
 
@@ -98,9 +101,9 @@ package struct Record: Sendable {
     private static let logged = """
         logged AS (
             INSERT INTO todoke.attempts (message_id, day, notification, app, attempt_no, claim_no, sender_id, outcome,
-                http_status, error_code, detail, retry_at)
+                http_status, error_code, detail, retry_at, token_dead_at)
             SELECT id, day, notification, app, attempts, claim_no, sender_id, outcome, http_status, error_code, detail,
-                retry_at
+                retry_at, dead_at
             FROM updated WHERE outcome IS NOT NULL
         )
         """
@@ -118,9 +121,23 @@ package struct Record: Sendable {
                 AND m.state > 'pending' AND m.state < 'sent'
             RETURNING m.id, m.day, m.notification, m.app, m.attempts, m.claim_no, m.sender_id, g.outcome,
                 CASE WHEN m.state <> 'sent' THEN m.http_status END AS http_status, g.error_code, g.detail,
-                CASE WHEN m.state = 'sent' THEN now() END AS retry_at
+                CASE WHEN m.state = 'sent' THEN now() END AS retry_at,
+                TIMESTAMPTZ '2000-01-01 00:00:00+00' + g.dead_since * INTERVAL '1 us' AS dead_at
         )
         """
+    }
+
+    /// Whether the statement has a second column.
+    package var marksDeadTokens: Bool { shape == .ended && results.contains { $0.tokenDeadSince != nil } }
+
+    /// A column of its own, since nothing else makes the server perform it.
+    private func marked(_ sender: Int) -> String {
+        guard marksDeadTokens else { return "" }
+        return """
+            , todoke.record_dead_tokens(\(sender), \(day.sql), array_agg(id) FILTER (WHERE dead_at IS NOT NULL),
+                array_agg(app) FILTER (WHERE dead_at IS NOT NULL), array_agg(error_code) FILTER (WHERE dead_at IS NOT NULL),
+                array_agg(dead_at) FILTER (WHERE dead_at IS NOT NULL))
+            """
     }
 
     /// A cancelled notification's row ends here, and so does one whose next time would come after its end of life.
@@ -146,7 +163,8 @@ package struct Record: Sendable {
                 AND m.state > 'pending' AND m.state < 'sent'
             RETURNING m.id, m.day, m.notification, m.app, m.attempts, m.claim_no, m.sender_id, g.outcome, m.http_status,
                 m.error_code, g.detail, CASE WHEN m.state = 'pending' THEN m.due_at END AS retry_at,
-                m.state = 'pending' AND g.delay_ms IS NULL AS is_due
+                m.state = 'pending' AND g.delay_ms IS NULL AS is_due,
+                NULL::timestamptz AS dead_at
         )
         """
     }
@@ -172,6 +190,7 @@ package struct Record: Sendable {
             .array(results.map(\.outcome)), .array(results.map(\.detail)),
             .array(results.map { $0.delayMilliseconds.map(String.init) }),
             .array(results.map { $0.isAttemptSpent ? 1 : 0 }),
+            .array(results.map { $0.tokenDeadSince.map(String.init) }),
         ]
         return values
     }

@@ -1,5 +1,10 @@
 /// A live sender's row in `todoke.senders`: who sends, for which apps, since when, and what it counted.
 package enum SenderRegistration {
+    /// The schema's version that the sender's statements need; a newer one will do.
+    package static let schemaVersion = 8
+    /// The version that the schema is at.
+    package static let schemaQuestion = "SELECT coalesce(max(version), 0) FROM todoke.migrations"
+
     /// Parameters: host, pid, version, apps (text array).
     ///
     /// Gives back the sender's id.

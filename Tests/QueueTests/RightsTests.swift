@@ -32,7 +32,12 @@ import Testing
         INSERT INTO todoke.senders (id, host, pid, version) OVERRIDING SYSTEM VALUE VALUES (7, 'h', 1, '1')
         ON CONFLICT (id) DO NOTHING
         """
-    private static let views = ["message_status", "notification_summary", "queue_depth", "failures"]
+    private static let dead = """
+        SELECT todoke.record_dead_tokens(1, '2026-11-30', '{1}'::bigint[], '{1}'::int[], '{X}'::text[], ARRAY[now()])
+        """
+    private static let views = [
+        "message_status", "notification_summary", "queue_depth", "failures", "dead_tokens", "stale_devices",
+    ]
 
     /// The error's state, or nil when the role may run the statement.
     private static func refusal(_ role: String, _ sql: String) throws -> SQLState? {
@@ -66,7 +71,7 @@ import Testing
         ("todoke_sender", "SELECT * FROM todoke.message_days()"),
         ("todoke_sender", "SELECT todoke.ensure_partitions()"),
         ("todoke_sender", "SELECT max(version) FROM todoke.migrations"),
-        ("todoke_reader", "SELECT todoke.day_of('rights', 'n')"),
+        ("todoke_sender", dead), ("todoke_reader", "SELECT todoke.day_of('rights', 'n')"),
     ])
     func whatARoleNeedsItMay(_ role: String, _ sql: String) throws {
         #expect(try Self.refusal(role, sql) == nil)
@@ -91,6 +96,10 @@ import Testing
         ("todoke_reader", "SELECT * FROM todoke.messages"), ("todoke_reader", "SELECT * FROM todoke.payloads"),
         ("todoke_reader", "SELECT todoke.ensure_partitions()"), ("todoke_app", "SELECT todoke.ensure_partitions()"),
         ("todoke_app", "SELECT * FROM todoke.apps"), ("todoke_app", notification),
+        ("todoke_sender", "UPDATE todoke.devices SET invalidated_at = now()"),
+        ("todoke_sender", "UPDATE todoke.apps SET paused_at = now()"),
+        ("todoke_sender", "SELECT todoke.end_dead_token_hold('rights')"), ("todoke_reader", dead), ("todoke_app", dead),
+        ("todoke_producer", dead), ("todoke_producer", "SELECT * FROM todoke.sweep_dead_tokens('rights', false)"),
         ("todoke_app", "CREATE TABLE todoke.mine (a int)"),
     ])
     func moreItMayNot(_ role: String, _ sql: String) throws {

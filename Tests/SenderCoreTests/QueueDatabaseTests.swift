@@ -79,6 +79,22 @@ import Testing
         }
     }
 
+    /// Found out before anything is claimed: results that the schema has no place for would be lost with their leases.
+    @Test func aSchemaOfTheReleaseBeforeIsSaidAtOnceAndItsUpgradeWaitedFor() throws {
+        try ScratchDatabase.with { scratch in
+            let needed = SenderRegistration.schemaVersion
+            let files = try ScratchDatabase.migrations()
+            let connection = try scratch.connect()
+            _ = try Migrator(files: Array(files.prefix(needed - 1))).migrate(connection)
+            let shell = try Shell(scratch)
+            #expect(
+                try shell.untilLost()
+                    == "the queue's schema is at version \(needed - 1), and this sender needs \(needed)")
+            _ = try Migrator(files: files).migrate(connection)
+            try shell.untilReady()
+        }
+    }
+
     @Test func aListenerProvesItselfAndHearsOfApps() throws {
         try withShell { shell, connection in
             try shell.untilReady()

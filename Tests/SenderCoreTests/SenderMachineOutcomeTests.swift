@@ -54,6 +54,46 @@ import Testing
         #expect(stopped.errorCode == "OUTCOME_UNKNOWN" && stopped.outcome == "unknown" && stopped.detail == "reset")
     }
 
+    /// A token registered after the claim, or after the time that APNs names, may be alive.
+    @Test(
+        arguments: [
+            (nil, 5_000_000), (946_684_800_002, 2_000), (946_684_800_000 - 1, -1_000), (946_684_805_001, 5_000_000),
+            (Int.max, 5_000_000), (.min, 5_000_000),
+        ] as [(Int?, Int)])
+    func aDeadTokenIsDeadSinceTheClaimAtTheLatest(_ said: Int?, _ since: Int) throws {
+        var harness = MachineHarness()
+        harness.start(priorities: [5])
+        let claim = try #require(harness.take().claims.first)
+        let message = ClaimedMessage(
+            key: MessageKey(id: 1, day: MachineHarness.day, claimNumber: 1), app: 1, attempts: 0,
+            expiresInMilliseconds: nil, claimedAt: 5_000_000, isAtMostOnce: false, ttlDigits: nil, payload: [])
+        harness.hear(.claimed(claim, Claim.Answer(messages: [message], taken: 1), askedAt: harness.now))
+        var verdict = Verdict(.tokenInvalid, code: "Unregistered")
+        verdict.tokenInvalidSince = said
+        harness.hear(.transferFinished(slot: 0, TransferOutcome(.answered(verdict, httpStatus: 410), issues: 1)))
+        harness.pass(0.03)
+        let result = try #require(harness.take().results.first)
+        #expect(result.tokenDeadSince == since)
+    }
+
+    @Test func onlyDeadTokensHaveATimeOfDeath() {
+        var harness = MachineHarness()
+        harness.start(messages: 1)
+        harness.finish(0, .permanent, status: 403, code: "SENDER_ID_MISMATCH")
+        harness.pass(0.03)
+        #expect(harness.take().results.first?.tokenDeadSince == nil)
+    }
+
+    @Test func whatTheRegistrySaysIsLoggedAndTheAppsAreAskedFor() {
+        var harness = MachineHarness { $0.drains = false }
+        harness.start(messages: 1)
+        _ = harness.take()
+        harness.hear(.registryNote("app recipes: too many"))
+        let actions = harness.take()
+        #expect(actions.contains { if case .askWork = $0 { true } else { false } })
+        #expect(actions.contains { if case .log(let entry) = $0 { entry.level == .error } else { false } })
+    }
+
     @Test func aServerThatNeverAnswersIsAnOutage() {
         var harness = MachineHarness {
             $0.drains = false

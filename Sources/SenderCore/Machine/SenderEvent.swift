@@ -16,6 +16,8 @@ package enum SenderEvent: Sendable {
     case unfinished(Bool)
     /// Answer to ``SenderAction/record(_:)``, in the order of the requests.
     case recorded(matched: Int)
+    /// What somebody must know of the devices whose tokens were proven dead; it comes with ``recorded(matched:)``.
+    case registryNote(String)
     /// Answer to ``SenderAction/verify(_:)``.
     case verified(matched: Int)
     case rescued(count: Int)

@@ -45,6 +45,10 @@ extension SenderMachine {
         case .recorded(let matched):
             worked(.record)
             results.recorded(matched: matched)
+        case .registryNote(let note):
+            // The app may be paused by now.
+            nextWorkAt = now
+            log(.error, "dead tokens", ["why": note, "remedy": "see todoke devices sweep"])
         case .verified(let matched):
             worked(.verify)
             let (refused, maybeSent) = results.verified(matched: matched)

@@ -96,7 +96,8 @@ extension SenderMachine {
         results.append(
             MessageResult(
                 key: entry.held.message.key, next: next, httpStatus: httpStatus, errorCode: verdict.code,
-                outcome: verdict.kind.rawValue, detail: entry.held.detail(verdict.hint)), now: now)
+                outcome: verdict.kind.rawValue, detail: entry.held.detail(verdict.hint),
+                tokenDeadSince: verdict.kind == .tokenInvalid ? verdict.deadSince(entry.held.message) : nil), now: now)
     }
 
     /// Nobody knows whether the request was processed: resent at once, once; then it goes back and waits its turn.
@@ -138,4 +139,19 @@ extension SenderMachine {
             putBack(held, app: entry.app, now: now)
         }
     }
+}
+
+extension Verdict {
+    /// Since when the message's token is dead: what APNs says, and at the latest when the message was claimed, since a token
+    /// registered between the claim and the answer may be alive again.
+    ///
+    /// Microseconds since 2000.
+    fileprivate func deadSince(_ message: ClaimedMessage) -> Int {
+        let (sinceEpoch, isTooLarge) = (tokenInvalidSince ?? .max).subtractingReportingOverflow(Self.epoch)
+        let (since, overflow) = sinceEpoch.multipliedReportingOverflow(by: 1_000)
+        return isTooLarge || overflow ? message.claimedAt : min(since, message.claimedAt)
+    }
+
+    /// 2000-01-01, in milliseconds since 1970.
+    private static var epoch: Int { 946_684_800_000 }
 }

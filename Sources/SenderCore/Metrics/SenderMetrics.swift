@@ -102,7 +102,7 @@ struct SenderMetrics {
         case .tokenFailed(let credential, _):
             if tokenFailures.indices.contains(credential) { tokenFailures[credential] += 1 }
         case .woken: wakeUps += 1
-        case .registeredAgain, .credentialReplaced, .capacity, .listening, .stopRequested: break
+        case .registeredAgain, .registryNote, .credentialReplaced, .capacity, .listening, .stopRequested: break
         }
     }
 

@@ -105,6 +105,7 @@ extension QueueDatabase {
         let completion = { [unowned self] (result: QueryResult) in
             recordedRisk = max(recordedRisk, duplicateRisk)
             events.append(.recorded(matched: result.int(0, 0) ?? 0))
+            if record.marksDeadTokens, !result.isNull(0, 1) { events.append(.registryNote(result.string(0, 1))) }
         }
         results?.send(
             .init(kind: .record, sql: statement, parameters: record.parameters, completion: completion))

@@ -93,7 +93,24 @@ final class QueueDatabase {
                     return
                 }
                 checkedLanes += 1
-                if checkedLanes == 2 { register() }
+                if checkedLanes == 2 { checkSchema() }
+            })
+    }
+
+    /// A statement that the schema does not know would fail once there are results to record: too late.
+    private func checkSchema() {
+        work?.send(
+            .init(kind: .heartbeat, sql: SenderRegistration.schemaQuestion) { [unowned self] result in
+                let version = result.int(0, 0) ?? 0
+                guard version >= SenderRegistration.schemaVersion else {
+                    work?.lose(
+                        Failure(
+                            .configuration,
+                            "the queue's schema is at version \(version), and this sender needs \(SenderRegistration.schemaVersion)",
+                            remedy: "run the todoke migrate of this release first"))
+                    return
+                }
+                register()
             })
     }
 

@@ -128,6 +128,8 @@ import Testing
             """
             SELECT c.oid::regclass::text FROM pg_class c
             WHERE c.relnamespace = 'todoke'::regnamespace AND obj_description(c.oid, 'pg_class') IS NULL
+                -- A partition made before an index or a column was added is explained by its parent.
+                AND NOT (c.relkind = 'i' AND c.relispartition)
                 -- Indexes of constraints and sequences of identity columns belong to something that is explained.
                 AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = c.oid AND contype IN ('p', 'u'))
                 AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = c.oid AND deptype = 'i'
@@ -135,7 +137,7 @@ import Testing
             UNION ALL
             SELECT c.oid::regclass || '.' || a.attname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
             WHERE c.relnamespace = 'todoke'::regnamespace AND c.relkind IN ('r', 'p', 'v') AND a.attnum > 0
-                AND NOT a.attisdropped AND col_description(c.oid, a.attnum) IS NULL
+                AND NOT a.attisdropped AND NOT c.relispartition AND col_description(c.oid, a.attnum) IS NULL
             UNION ALL
             SELECT p.oid::regprocedure::text FROM pg_proc p
             WHERE p.pronamespace = 'todoke'::regnamespace AND obj_description(p.oid, 'pg_proc') IS NULL
