@@ -72,9 +72,9 @@ import Testing
         let open = try ScratchDatabase.shared().connect().query(
             """
             SELECT proname FROM pg_proc
-            WHERE pronamespace = 'todoke'::regnamespace AND has_function_privilege('todoke_app', oid, 'EXECUTE')
+            WHERE pronamespace = 'todoke'::regnamespace AND has_function_privilege('todoke_app', oid, 'EXECUTE') ORDER BY 1
             """)
-        #expect((0..<open.rowCount).map { open.string($0, 0) } == ["enqueue"])
+        #expect((0..<open.rowCount).map { open.string($0, 0) } == ["enqueue", "record_event", "record_events"])
     }
 
     @Test func `idle senders are woken once by a commit that queued something`() throws {

@@ -72,6 +72,7 @@ import Testing
         ("todoke_sender", "SELECT todoke.ensure_partitions()"),
         ("todoke_sender", "SELECT max(version) FROM todoke.migrations"),
         ("todoke_sender", dead), ("todoke_reader", "SELECT todoke.day_of('rights', 'n')"),
+        ("todoke_app", "SELECT * FROM todoke.record_events('rights', '[]')"),
     ])
     func whatARoleNeedsItMay(_ role: String, _ sql: String) throws {
         #expect(try Self.refusal(role, sql) == nil)
@@ -95,6 +96,10 @@ import Testing
         ("todoke_sender", "SELECT token FROM todoke.devices"), ("todoke_sender", "DROP TABLE todoke.senders"),
         ("todoke_reader", "SELECT * FROM todoke.messages"), ("todoke_reader", "SELECT * FROM todoke.payloads"),
         ("todoke_reader", "SELECT todoke.ensure_partitions()"), ("todoke_app", "SELECT todoke.ensure_partitions()"),
+        ("todoke_reader", "SELECT todoke.record_event('rights', 'n', 'opened', 't')"),
+        ("todoke_producer", "SELECT todoke.record_event('rights', 'n', 'opened', 't')"),
+        ("todoke_sender", "SELECT * FROM todoke.record_events('rights', '[]')"),
+        ("todoke_app", "SELECT * FROM todoke.events"), ("todoke_app", "SELECT todoke.reach(1, 1, CURRENT_DATE)"),
         ("todoke_app", "SELECT * FROM todoke.apps"), ("todoke_app", notification),
         ("todoke_sender", "UPDATE todoke.devices SET invalidated_at = now()"),
         ("todoke_sender", "UPDATE todoke.apps SET paused_at = now()"),

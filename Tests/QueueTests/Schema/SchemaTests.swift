@@ -80,7 +80,7 @@ import Testing
             "devices_platform_check"
         ),
         (
-            "INSERT INTO todoke.events (app, notification_id, kind) SELECT id, 'n', 'seen' FROM todoke.apps",
+            "INSERT INTO todoke.events (app, notification_id, kind, subject) SELECT id, 'n', 'seen', 'd1' FROM todoke.apps",
             "events_kind_check"
         ),
         (
