@@ -2,7 +2,9 @@ import Operations
 
 /// The program behind `todoke`: finds the subcommand and runs it.
 package enum Operator {
-    static let commands: [Subcommand] = [.migrate, .lint, .explain, .devicesImport, .devicesExport, .devicesSweep]
+    static let commands: [Subcommand] = [
+        .migrate, .lint, .explain, .devicesImport, .devicesExport, .devicesSweep, .purge,
+    ]
 
     /// Gives back the process's exit code; `arguments` starts with the program's own name.
     package static func run(arguments: [String], environment: [String: String]) -> Int32 {
