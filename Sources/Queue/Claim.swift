@@ -13,6 +13,9 @@ package import Postgres
 /// says how it delivers. What is to be known of notifications is read once for each and not once a row, and of nearly all
 /// of them there is nothing to know: `special` holds the others. (`OFFSET 0` there: the planner would ask for the app twice.)
 ///
+/// A paused app has nothing to claim, whatever the sender last heard of it. The age of a message that was retried after it
+/// had failed counts from then: attempts up to its last end are not looked at.
+///
 /// The lease begins with the database's clock and is never renewed. The planner's cost stays far below `jit_above_cost` (a
 /// test pins it), so no setting of the session is needed to keep JIT away.
 package struct Claim: Equatable, Sendable {
@@ -63,6 +66,7 @@ package struct Claim: Equatable, Sendable {
                 SELECT ctid AS place, notification FROM todoke.messages
                 WHERE day = \(day.sql) AND app = \(app) AND priority = \(priority) AND state = 'pending'
                     AND due_at <= now()\(floor.map { " AND (due_at, id) > \($0.sql)" } ?? "")
+                    AND NOT EXISTS (SELECT FROM todoke.apps WHERE id = \(app) AND paused_at IS NOT NULL)
                 ORDER BY due_at, id LIMIT \(limit) FOR UPDATE SKIP LOCKED
             ), special AS MATERIALIZED (
                 SELECT id, is_cancelled, is_at_most_once, validate_only FROM (
@@ -84,7 +88,9 @@ package struct Claim: Equatable, Sendable {
                 WHERE m.day = \(day.sql) AND m.ctid = ANY (ARRAY(SELECT place FROM picked))
                 RETURNING m.id, m.claim_no, m.attempts, m.state, m.due_at, m.expires_at, m.notification,
                     CASE WHEN m.claim_no > 1 THEN (SELECT min(a.at) FROM todoke.attempts a
-                        WHERE a.day = \(day.sql) AND a.message_id = m.id) END AS tried_at
+                        WHERE a.day = \(day.sql) AND a.message_id = m.id AND a.claim_no > coalesce((
+                            SELECT max(f.claim_no) FROM todoke.attempts f
+                            WHERE f.day = \(day.sql) AND f.message_id = m.id AND f.retry_at IS NULL), 0)) END AS tried_at
             )
             SELECT c.id, c.claim_no, c.attempts,
                 CASE c.state WHEN 'sending' THEN true WHEN 'expired' THEN false END, c.due_at, c.expires_at, c.tried_at, now(),
