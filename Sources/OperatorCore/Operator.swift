@@ -3,7 +3,7 @@ import Operations
 /// The program behind `todoke`: finds the subcommand and runs it.
 package enum Operator {
     static let commands: [Subcommand] = [
-        .migrate, .lint, .explain, .devicesImport, .devicesExport, .devicesSweep, .purge,
+        .migrate, .retry, .cancel, .pause, .resume, .purge, .devicesImport, .devicesExport, .devicesSweep, .lint, .explain,
     ]
 
     /// Gives back the process's exit code; `arguments` starts with the program's own name.
