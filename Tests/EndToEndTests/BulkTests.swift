@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Postgres
 import Testing
 
 extension EndToEnd {
@@ -104,6 +105,30 @@ extension EndToEnd {
             #expect(try pipeline.arrivalsByToken().values.allSatisfy { $0 == 1 })
             let again = try Self.todoke(pipeline, "retry", "--notification", "again")
             #expect(again.output == "nothing to retry: no failed message matches\n")
+        }
+
+        @Test("Ctrl-C between two batches: what is told is done, and the same line does the rest")
+        func stopped() throws {
+            let pipeline = try Pipeline()
+            try pipeline.queue(40_000, "much")
+            try pipeline.database.script(
+                """
+                UPDATE todoke.messages SET state = 'failed', finished_at = now(), error_code = 'UNAVAILABLE', claim_no = 1;
+                INSERT INTO todoke.attempts (message_id, notification, day, app, claim_no, attempt_no, outcome)
+                SELECT id, notification, day, app, 1, 1, 'retry' FROM todoke.messages;
+                """)
+            let run = try RunningProgram(
+                "todoke", ["retry", "--app", pipeline.app, "--all", "--database-url", pipeline.databaseURL])
+            try wait(for: "it is at work") {
+                try pipeline.number("SELECT count(*) FROM todoke.messages WHERE state = 'pending'") > 0
+            }
+            run.send(SIGINT)
+            let ended = try run.end()
+            #expect(ended.exitCode == 75, "\(ended.story)")
+            let done = try pipeline.number("SELECT count(*) FROM todoke.messages WHERE state = 'pending'")
+            #expect(done < 40_000 && ended.output.hasPrefix("retried \(done) in "), "\(ended.story)")
+            let rest = try Self.todoke(pipeline, "retry", "--all")
+            #expect(rest.output.hasPrefix("retried \(40_000 - done) in "), "\(rest.story)")
         }
     }
 }

@@ -51,6 +51,8 @@ private struct CancelRun {
     private(set) var isStopped = false
     private var ended: [One] = []
     private var total = 0
+    /// Cancelled, but a signal came before what waits of them was ended.
+    private var notWalked = 0
 
     /// What became of one notification.
     struct One {
@@ -94,7 +96,9 @@ private struct CancelRun {
             let (wasCancelled, isLoading) = Cancellation.decodeBegin(result)
             begun.append(One(id: id, wasCancelled: wasCancelled, wasLoading: isLoading))
         }
-        for one in begun { ended.append(try end(one)) }
+        for one in begun {
+            if StopSignal.isRequested { notWalked += 1 } else { ended.append(try end(one)) }
+        }
         isStopped = StopSignal.isRequested
     }
 
@@ -130,7 +134,7 @@ private struct CancelRun {
     mutating func tell(campaign: String?) {
         report.clear()
         if isJSON { return BulkReport.say(json) }
-        if let campaign, ended.isEmpty {
+        if let campaign, ended.isEmpty, !isStopped {
             return BulkReport.say("nothing to cancel: no notification of campaign \"\(campaign)\" has messages")
         }
         for one in ended {
@@ -142,9 +146,14 @@ private struct CancelRun {
             }
             if one.counts.pending > 0 {
                 BulkReport.say(
-                    "\(one.id): \(one.counts.pending) still wait, in other hands: senders end them when they come to them"
+                    "\(one.id): \(one.counts.pending) still wait: senders end them when they come to them"
                 )
             }
+        }
+        if notWalked > 0 {
+            BulkReport.say(
+                "\(notWalked) more \(notWalked == 1 ? "is" : "are") cancelled: senders end what waits when they come to it"
+            )
         }
         if ended.count > 1 {
             BulkReport.say("cancelled \(total) of \(ended.count) notifications in \(report.seconds) s")
@@ -164,6 +173,7 @@ private struct CancelRun {
         }
         return [
             .init("app", .string(app)), number("cancelled", total), .init("notifications", .array(list)),
+            number("not_ended", notWalked),
             .init("seconds", .number(report.seconds)),
         ]
     }
