@@ -37,7 +37,7 @@ extension EndToEnd {
         @Test("Cancelled while a producer loads: it ends with a line, and nothing waits or follows")
         func cancelledWhileLoading() throws {
             let pipeline = try Pipeline()
-            let lines = (1...60_000).map { "device-\($0),Reader,https://images.example.com/1.jpg\n" }
+            let lines = (1...40_000).map { "device-\($0),Reader,https://images.example.com/1.jpg\n" }
             let run = try RunningProgram(
                 "todoke-producer",
                 [
@@ -57,14 +57,14 @@ extension EndToEnd {
             #expect(
                 ended.errors.contains("notification \"wrong\" is cancelled (queued \(queued) before that)"),
                 "\(ended.story)")
-            #expect(queued < 60_000)
+            #expect(queued < 40_000)
             #expect(try pipeline.states() == ["cancelled": queued])
         }
 
         @Test("Cancelled under a sender: after the command nothing is sent that was not being sent")
         func cancelledWhileSending() throws {
             let pipeline = try Pipeline(scenario: #"{"rules": [{"effect": {"latency": {"fixed": 20}}}]}"#)
-            try pipeline.queue(20_000, "late")
+            try pipeline.queue(10_000, "late")
             let sender = try pipeline.sender(["--poll-interval", "100"])
             try pipeline.emulatorAPI.wait("accepted=500")
             let ended = try Self.todoke(pipeline, "cancel", "late", "--json")
@@ -81,7 +81,7 @@ extension EndToEnd {
             #expect(try sender.end().exitCode == 0)
             let states = try pipeline.states()
             #expect(states["sent", default: 0] <= figures[2] + figures[1])
-            #expect(states["sent", default: 0] + states["cancelled", default: 0] == 20_000)
+            #expect(states["sent", default: 0] + states["cancelled", default: 0] == 10_000)
             #expect(try pipeline.arrivals().count == states["sent"])
         }
 
@@ -110,7 +110,7 @@ extension EndToEnd {
         @Test("Ctrl-C between two batches: what is told is done, and the same line does the rest")
         func stopped() throws {
             let pipeline = try Pipeline()
-            try pipeline.queue(40_000, "much")
+            try pipeline.queue(20_000, "much")
             try pipeline.database.script(
                 """
                 UPDATE todoke.messages SET state = 'failed', finished_at = now(), error_code = 'UNAVAILABLE', claim_no = 1;
@@ -126,9 +126,9 @@ extension EndToEnd {
             let ended = try run.end()
             #expect(ended.exitCode == 75, "\(ended.story)")
             let done = try pipeline.number("SELECT count(*) FROM todoke.messages WHERE state = 'pending'")
-            #expect(done < 40_000 && ended.output.hasPrefix("retried \(done) in "), "\(ended.story)")
+            #expect(done < 20_000 && ended.output.hasPrefix("retried \(done) in "), "\(ended.story)")
             let rest = try Self.todoke(pipeline, "retry", "--all")
-            #expect(rest.output.hasPrefix("retried \(40_000 - done) in "), "\(rest.story)")
+            #expect(rest.output.hasPrefix("retried \(20_000 - done) in "), "\(rest.story)")
         }
     }
 }
