@@ -108,7 +108,9 @@ let package = Package(
         tests("DeliveryTests", ["Delivery"], resources: [.copy("Vectors")]),
         tests("OperationsTests", ["Operations"]),
         tests("WrapperTests", ["Postgres", "Curl", "Reactor", "Signing", "HTTP2", "HTTP1"]),
-        tests("QueueTests", ["Queue", "Postgres", "Delivery", "Operations"]),
+        tests(
+            "QueueTests", ["Queue", "Postgres", "Delivery", "Operations"],
+            resources: [.copy("Schema/schema.sql"), .copy("Upgrades/sender-of-6.sql")]),
         tests(
             "SenderCoreTests",
             ["SenderCore", "Queue", "Curl", "HTTP1", "Reactor", "Signing", "Delivery", "Operations", "Postgres"]),

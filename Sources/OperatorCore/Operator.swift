@@ -3,7 +3,8 @@ import Operations
 /// The program behind `todoke`: finds the subcommand and runs it.
 package enum Operator {
     static let commands: [Subcommand] = [
-        .migrate, .retry, .cancel, .pause, .resume, .purge, .devicesImport, .devicesExport, .devicesSweep, .lint, .explain,
+        .migrate, .retry, .cancel, .pause, .resume, .purge, .devicesImport, .devicesExport, .devicesSweep, .lint,
+        .explain,
     ]
 
     /// Gives back the process's exit code; `arguments` starts with the program's own name.

@@ -96,6 +96,9 @@ INSERT INTO todoke.notifications (app, notification_id, day, created_at, closes_
 SELECT 1, 'daily-' || d, d, d + interval '6 hours', now() + interval '1 day'
 FROM generate_series(1, 29) AS n, LATERAL (SELECT (now() AT TIME ZONE 'UTC')::date - n AS d) AS day;
 INSERT INTO todoke.notifications (app, notification_id) VALUES (1, 'today');
+-- Yesterday is there, and empty.
+SELECT format('DROP TABLE todoke.%I', relname) FROM pg_class
+WHERE relispartition AND relkind = 'r' AND relname ~ to_char((now() AT TIME ZONE 'UTC')::date - 1, '_YYYYMMDD$') \gexec
 -- Days as todoke.ensure_partitions makes them, with their rows put in before the indexes are built and before the day is
 -- attached: the same result in a third of the time.
 CREATE PROCEDURE fill(which date, messages int, payload int) LANGUAGE plpgsql AS $$

@@ -87,7 +87,8 @@ import Testing
         let fixture = try BulkFixture()
         for name in ["b", "a", "gone", "none"] { try fixture.put(name, .pending) }
         for name in ["b", "a", "gone"] { try fixture.change(name, "campaign = 'c'") }
-        try fixture.change("gone", "purged_at = now(), settled_at = now(), settled_summary = '{\"sent\": 12, \"failed\": 3}'")
+        try fixture.change(
+            "gone", "purged_at = now(), settled_at = now(), settled_summary = '{\"sent\": 12, \"failed\": 3}'")
         let rows = try fixture.connection.query(Cancellation.campaignStatement, [.text(fixture.app), .text("c")])
         #expect((0..<rows.rowCount).map { rows.string($0, 0) } == ["b", "a"])
         let purged = try fixture.counts("gone")

@@ -9,7 +9,8 @@ import Testing
     @Test(arguments: [
         ("cancelled_at = now()", RetryFailed.Counts(cancelled: 2)),
         ("created_at = now() - interval '8 days', closes_at = now()", RetryFailed.Counts(closed: 2)),
-        ("purged_at = now()", RetryFailed.Counts(closed: 2)), ("settled_at = now(), settled_summary = '{}'", RetryFailed.Counts(closed: 2)),
+        ("purged_at = now()", RetryFailed.Counts(closed: 2)),
+        ("settled_at = now(), settled_summary = '{}'", RetryFailed.Counts(closed: 2)),
     ])
     func `a notification that is over stays so`(_ change: String, _ expected: RetryFailed.Counts) throws {
         let fixture = try BulkFixture()
