@@ -39,7 +39,7 @@ COMMENT ON COLUMN todoke.dead_token_counts.app IS 'The app.';
 COMMENT ON COLUMN todoke.dead_token_counts.hour IS 'The hour''s start.';
 COMMENT ON COLUMN todoke.dead_token_counts.sender_id IS 'The sender.';
 COMMENT ON COLUMN todoke.dead_token_counts.marked IS 'Devices it marked in that hour.';
-COMMENT ON COLUMN todoke.dead_token_counts.devices IS 'Devices of the app that were not marked when the row was made; an estimate above 50,000.';
+COMMENT ON COLUMN todoke.dead_token_counts.devices IS 'Devices of the app when the row was made, with those marked in the window before it; an estimate above 50,000.';
 
 CREATE FUNCTION todoke.count_devices(app int) RETURNS bigint
 LANGUAGE plpgsql
@@ -110,13 +110,18 @@ BEGIN
             $query$, day) INTO dead USING message_ids, apps, codes, dead_at, owner.id;
         CONTINUE WHEN dead.number = 0;
 
-        SELECT coalesce(sum(c.marked), 0), max(c.devices) INTO marked_before, known
+        SELECT coalesce(sum(c.marked), 0),
+            max(c.devices) FILTER (WHERE c.hour = this_hour AND c.sender_id = record_dead_tokens.sender_id)
+        INTO marked_before, known
         FROM todoke.dead_token_counts AS c
         WHERE c.app = owner.id AND c.hour >= this_hour - interval '1 hour';
-        known := coalesce(known, todoke.count_devices(owner.id));
+        -- Anew each hour: a registry grows and shrinks.
+        known := coalesce(known, todoke.count_devices(owner.id) + marked_before);
         IF owner.dead_token_limit < 1 AND marked_before + dead.number > greatest(100, owner.dead_token_limit * known) THEN
-            -- Somebody may be changing the app at this very moment: then the next proof brakes.
-            PERFORM FROM todoke.apps AS a WHERE a.id = owner.id AND a.dead_tokens_held_at IS NULL FOR UPDATE SKIP LOCKED;
+            -- Somebody may be changing the app at this very moment: then the next proof brakes. Who only queues for it has a
+            -- share of its key, which is not in the way.
+            PERFORM FROM todoke.apps AS a
+            WHERE a.id = owner.id AND a.dead_tokens_held_at IS NULL FOR NO KEY UPDATE SKIP LOCKED;
             CONTINUE WHEN NOT FOUND;
             UPDATE todoke.apps AS a
             SET dead_tokens_held_at = now(), paused_at = coalesce(a.paused_at, now()),
@@ -182,7 +187,7 @@ COMMENT ON COLUMN todoke.dead_tokens.target_kind IS 'token or fid.';
 COMMENT ON COLUMN todoke.dead_tokens.target IS 'The token to delete.';
 COMMENT ON COLUMN todoke.dead_tokens.user_id IS 'The application''s user, when the audience named one.';
 COMMENT ON COLUMN todoke.dead_tokens.error_code IS 'The code that proved it.';
-COMMENT ON COLUMN todoke.dead_tokens.proven_at IS 'When the proof was recorded: ask for what came after the latest you have seen.';
+COMMENT ON COLUMN todoke.dead_tokens.proven_at IS 'When the statement that recorded the proof began: ask for some minutes more than since the last time.';
 COMMENT ON COLUMN todoke.dead_tokens.dead_at IS 'A token registered later than this is alive: do not delete it.';
 COMMENT ON COLUMN todoke.dead_tokens.notification_id IS 'The notification whose message proved it.';
 COMMENT ON COLUMN todoke.dead_tokens.message_id IS 'That message.';
@@ -267,29 +272,49 @@ END
 $$;
 COMMENT ON FUNCTION todoke.sweep_dead_tokens(text, boolean, timestamptz, bigint) IS 'Goes over the next 1,000 proofs of an app and marks the devices whose tokens they prove dead; a rehearsal counts only. Called again with next and next_id until nothing was looked at.';
 
-CREATE FUNCTION todoke.revive_devices(app text, since timestamptz, batch int DEFAULT 1000) RETURNS int
+CREATE FUNCTION todoke.revive_devices(app text, since timestamptz, batch int DEFAULT 1000, OUT looked int, OUT revived int)
 LANGUAGE plpgsql
 SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    revived int;
+    owner int := (SELECT a.id FROM todoke.apps AS a WHERE a.name = revive_devices.app);
 BEGIN
-    WITH found AS (
-        SELECT d.id FROM todoke.devices AS d
-        WHERE d.app = (SELECT a.id FROM todoke.apps AS a WHERE a.name = revive_devices.app)
-            AND d.invalidated_at >= since AND d.invalid_evidence IS NOT NULL
-        ORDER BY d.id LIMIT batch FOR UPDATE SKIP LOCKED
-    )
-    UPDATE todoke.devices AS d
-    SET invalidated_at = NULL, invalid_reason = NULL, invalid_evidence = NULL
-    FROM found AS f
-    WHERE d.id = f.id;
-    GET DIAGNOSTICS revived = ROW_COUNT;
-    RETURN revived;
+    FOR attempt IN 1..10 LOOP
+        BEGIN
+            -- The newest first: an installation has one token in use, and others of it were replaced.
+            WITH found AS MATERIALIZED (
+                SELECT d.id, d.installation_id FROM todoke.devices AS d
+                WHERE d.app = owner AND d.invalidated_at >= since AND d.invalid_evidence IS NOT NULL
+                ORDER BY d.id DESC LIMIT batch FOR UPDATE SKIP LOCKED
+            ), judged AS (
+                SELECT f.id, f.installation_id IS NOT NULL AND (
+                    row_number() OVER (PARTITION BY f.installation_id ORDER BY f.id DESC) > 1
+                    OR EXISTS (
+                        SELECT FROM todoke.devices AS o
+                        WHERE o.app = owner AND o.installation_id = f.installation_id AND o.invalidated_at IS NULL)
+                ) AS is_replaced
+                FROM found AS f
+            ), changed AS (
+                UPDATE todoke.devices AS d SET
+                    invalidated_at = CASE WHEN j.is_replaced THEN d.invalidated_at END,
+                    invalid_reason = CASE WHEN j.is_replaced THEN 'REPLACED' END,
+                    invalid_evidence = NULL
+                FROM judged AS j
+                WHERE d.id = j.id
+                RETURNING j.is_replaced
+            )
+            SELECT count(*), count(*) FILTER (WHERE NOT c.is_replaced) INTO looked, revived FROM changed AS c;
+            RETURN;
+        EXCEPTION WHEN unique_violation THEN
+            NULL;  -- one of these installations registered a token at this very moment
+        END;
+    END LOOP;
+    RAISE EXCEPTION 'devices of app % are being registered all the time', quote_literal(app)
+        USING ERRCODE = 'serialization_failure', HINT = 'Try again.';
 END
 $$;
-COMMENT ON FUNCTION todoke.revive_devices(text, timestamptz, int) IS 'Takes back the marks that answers of the provider made since then, at most batch of them; gives back how many.';
+COMMENT ON FUNCTION todoke.revive_devices(text, timestamptz, int) IS 'Takes back the marks that answers of the provider made since then, at most batch of them; where the installation has another token by now, the old one counts as replaced. Says how many it looked at, 0 at the end, and how many are in use again.';
 
 CREATE FUNCTION todoke.end_dead_token_hold(app text, proofs_were_wrong boolean DEFAULT false) RETURNS boolean
 LANGUAGE plpgsql
@@ -326,4 +351,4 @@ REVOKE EXECUTE ON FUNCTION
 FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION todoke.record_dead_tokens(bigint, date, bigint[], int[], text[], timestamptz[]) TO todoke_sender;
 GRANT SELECT ON todoke.dead_tokens, todoke.stale_devices TO todoke_reader;
-INSERT INTO todoke.migrations (version, name, digest) VALUES (8, '0008_dead_tokens.sql', 'df0b9011e964f3388376c308f02bb126482e51575a470fd738121f464d0fc71b');
+INSERT INTO todoke.migrations (version, name, digest) VALUES (8, '0008_dead_tokens.sql', '4507553362d89f42534b1d36a46a27257c0e37d7bb65662889d470868ca4d0a3');

@@ -195,8 +195,11 @@ BEGIN
                     WHERE p.day = %2$L AND p.id = f.id AND p.target_kind = 'token' OFFSET 0
                 ) AS p ON true
                 LEFT JOIN LATERAL (
-                    SELECT max(t.at) AS at FROM todoke.attempts AS t
+                    -- Proofs that somebody found wrong do not count, see todoke devices sweep --revive.
+                    SELECT max(coalesce(t.token_dead_at, t.at)) AS at FROM todoke.attempts AS t
                     WHERE t.day = %2$L AND t.message_id = f.id AND t.claim_no = f.claim_no AND t.outcome = 'token_invalid'
+                        AND t.at > coalesce(
+                            (SELECT a.dead_tokens_since FROM todoke.apps AS a WHERE a.id = %3$s), '-infinity')
                 ) AS proof ON true
                 LEFT JOIN LATERAL (
                     SELECT d.id, d.invalidated_at, d.registered_at FROM todoke.devices AS d
@@ -477,4 +480,4 @@ REVOKE EXECUTE ON FUNCTION
     todoke.app_backlog(text)
 FROM PUBLIC;
 
-INSERT INTO todoke.migrations (version, name, digest) VALUES (11, '0011_bulk.sql', 'e30ce89f142e520799db60117254b126bfbc6842c5c161f4ae6310aa9afcd61f');
+INSERT INTO todoke.migrations (version, name, digest) VALUES (11, '0011_bulk.sql', 'ac9fa2dcde0b19281fe7c397fcf8e12b40827c936899b2714f02c41496bd2819');

@@ -58,15 +58,14 @@ package struct DeadTokenSweep {
                 remedy: "name the time with --since")
         }
         while true {
-            let revived =
-                try query(
-                    """
-                    SELECT todoke.revive_devices($1, coalesce(to_timestamp($2::bigint), a.dead_tokens_held_at - interval '2 h'))
-                    FROM todoke.apps AS a WHERE a.name = $1
-                    """, [.text(app), .optional(since)]
-                ).int(0, 0) ?? 0
-            guard revived > 0 else { break }
-            report.devices += revived
+            let step = try query(
+                """
+                SELECT r.looked, r.revived FROM todoke.apps AS a CROSS JOIN LATERAL todoke.revive_devices(
+                    $1, coalesce(to_timestamp($2::bigint), a.dead_tokens_held_at - interval '2 h')) AS r
+                WHERE a.name = $1
+                """, [.text(app), .optional(since)])
+            guard let looked = step.int(0, 0), looked > 0 else { break }
+            report.devices += step.int(0, 1) ?? 0
             progress(report.devices)
         }
         report.isReleased = try release(proofsWereWrong: true)

@@ -55,6 +55,32 @@ import Testing
         #expect(try fixture.dead().count == 300)
     }
 
+    /// The devices are counted anew each hour, whatever the hour before knew.
+    @Test(arguments: [(100, true), (100_000, false)]) func theNumberOfDevicesIsOfThisHour(
+        _ before: Int, _ isMarked: Bool
+    )
+        throws
+    {
+        let messages = try fixture.claimed(devices: 1_000, targets: 1...(isMarked ? 150 : 250))
+        try fixture.queue.connection.query(
+            """
+            INSERT INTO todoke.dead_token_counts (app, hour, sender_id, marked, devices)
+            VALUES ($1::int, date_trunc('hour', now(), 'UTC') - interval '1 hour', 1, 1, $2::bigint)
+            """, [.int(fixture.queue.app), .int(before)])
+        #expect(try (fixture.record(messages) == nil) == isMarked)
+        #expect(try isHeld() != isMarked)
+    }
+
+    /// Who queues for the app in an open transaction shares its key.
+    @Test func aTransactionThatQueuesDoesNotHoldTheBrakeUp() throws {
+        let messages = try fixture.claimed(devices: 300, targets: 1...200)
+        let other = try ScratchDatabase.shared().connect()
+        try other.script("BEGIN; SELECT FROM todoke.apps WHERE id = \(fixture.queue.app) FOR KEY SHARE")
+        #expect(try fixture.record(messages) != nil)
+        #expect(try isHeld())
+        try other.script("ROLLBACK")
+    }
+
     @Test func aHundredAreNeverTooMany() throws {
         #expect(try fixture.record(try fixture.claimed(devices: 100, targets: 1...100)) == nil)
         #expect(try fixture.dead().count == 100)

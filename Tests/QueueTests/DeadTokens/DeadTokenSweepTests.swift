@@ -70,6 +70,39 @@ import Testing
         #expect(try sweep.mark(confirm: true).proofs == 0)
     }
 
+    @Test func anInstallationThatHasAnotherTokenByNowKeepsThatOne() throws {
+        let messages = try fixture.claimed(devices: 3, targets: 1...3)
+        try fixture.queue.connection.query(
+            "UPDATE todoke.devices SET installation_id = 'i-' || token WHERE app = $1::int", [.int(fixture.queue.app)])
+        try fixture.record(messages)
+        try fixture.queue.connection.query(
+            """
+            INSERT INTO todoke.devices (app, token, installation_id, invalidated_at, invalid_reason, invalid_evidence)
+            VALUES ($1::int, 'new-1', 'i-t1', NULL, NULL, NULL), ($1::int, 'new-2', 'i-t2', now(), 'UNREGISTERED', 7)
+            """, [.int(fixture.queue.app)])
+        #expect(try sweep.revive(since: 1_700_000_000).devices == 2, "new-2 and t3")
+        #expect(try fixture.dead() == ["t1", "t2"])
+        let reasons = try fixture.value(
+            """
+            SELECT string_agg(invalid_reason, ' ') FROM todoke.devices
+            WHERE app = $1::int AND invalidated_at IS NOT NULL AND invalid_evidence IS NULL
+            """)
+        #expect(reasons == "REPLACED REPLACED")
+    }
+
+    /// What a wrong setting made fail may be sent again once the proofs are taken back.
+    @Test func whatFailedByAWrongProofMayBeRetried() throws {
+        try fixture.record(try fixture.claimed(devices: 3, targets: 1...3))
+        func retried() throws -> Int? {
+            try fixture.queue.connection.query(
+                "SELECT retried FROM todoke.retry_failed($1, 'n')", [.text(fixture.queue.name)]
+            ).int(0, 0)
+        }
+        #expect(try retried() == 0)
+        _ = try sweep.revive(since: 1_700_000_000)
+        #expect(try retried() == 3)
+    }
+
     @Test func withoutAHoldRevivingNeedsATime() throws {
         try fixture.record(try fixture.claimed(devices: 3, targets: 1...3))
         #expect(throws: Failure.self) { try sweep.revive(since: nil) }

@@ -1334,13 +1334,18 @@ BEGIN
             ) AS locked
             $query$, day) INTO dead USING message_ids, apps, codes, dead_at, owner.id;
         CONTINUE WHEN dead.number = 0;
-        SELECT coalesce(sum(c.marked), 0), max(c.devices) INTO marked_before, known
+        SELECT coalesce(sum(c.marked), 0),
+            max(c.devices) FILTER (WHERE c.hour = this_hour AND c.sender_id = record_dead_tokens.sender_id)
+        INTO marked_before, known
         FROM todoke.dead_token_counts AS c
         WHERE c.app = owner.id AND c.hour >= this_hour - interval '1 hour';
-        known := coalesce(known, todoke.count_devices(owner.id));
+        -- Anew each hour: a registry grows and shrinks.
+        known := coalesce(known, todoke.count_devices(owner.id) + marked_before);
         IF owner.dead_token_limit < 1 AND marked_before + dead.number > greatest(100, owner.dead_token_limit * known) THEN
-            -- Somebody may be changing the app at this very moment: then the next proof brakes.
-            PERFORM FROM todoke.apps AS a WHERE a.id = owner.id AND a.dead_tokens_held_at IS NULL FOR UPDATE SKIP LOCKED;
+            -- Somebody may be changing the app at this very moment: then the next proof brakes. Who only queues for it has a
+            -- share of its key, which is not in the way.
+            PERFORM FROM todoke.apps AS a
+            WHERE a.id = owner.id AND a.dead_tokens_held_at IS NULL FOR NO KEY UPDATE SKIP LOCKED;
             CONTINUE WHEN NOT FOUND;
             UPDATE todoke.apps AS a
             SET dead_tokens_held_at = now(), paused_at = coalesce(a.paused_at, now()),
@@ -1844,8 +1849,11 @@ BEGIN
                     WHERE p.day = %2$L AND p.id = f.id AND p.target_kind = 'token' OFFSET 0
                 ) AS p ON true
                 LEFT JOIN LATERAL (
-                    SELECT max(t.at) AS at FROM todoke.attempts AS t
+                    -- Proofs that somebody found wrong do not count, see todoke devices sweep --revive.
+                    SELECT max(coalesce(t.token_dead_at, t.at)) AS at FROM todoke.attempts AS t
                     WHERE t.day = %2$L AND t.message_id = f.id AND t.claim_no = f.claim_no AND t.outcome = 'token_invalid'
+                        AND t.at > coalesce(
+                            (SELECT a.dead_tokens_since FROM todoke.apps AS a WHERE a.id = %3$s), '-infinity')
                 ) AS proof ON true
                 LEFT JOIN LATERAL (
                     SELECT d.id, d.invalidated_at, d.registered_at FROM todoke.devices AS d
@@ -1887,29 +1895,49 @@ END
 $_$;
 ALTER FUNCTION todoke.retry_failed(app text, notification_id text, codes text[], since timestamp with time zone, until timestamp with time zone, message_id bigint, dry_run boolean, batch integer, INOUT day date, INOUT after_id bigint, OUT retried bigint, OUT closed bigint, OUT cancelled bigint, OUT dead_token bigint, OUT expired bigint, OUT unknown bigint, OUT busy bigint) OWNER TO todoke_owner;
 COMMENT ON FUNCTION todoke.retry_failed(app text, notification_id text, codes text[], since timestamp with time zone, until timestamp with time zone, message_id bigint, dry_run boolean, batch integer, INOUT day date, INOUT after_id bigint, OUT retried bigint, OUT closed bigint, OUT cancelled bigint, OUT dead_token bigint, OUT expired bigint, OUT unknown bigint, OUT busy bigint) IS 'Makes failed messages pending again, with their attempts unspent: one batch a call, so give it back day and after_id until day is NULL. Counts what it retried, and by reason what it left. It waits for no message that somebody else has locked.';
-CREATE FUNCTION todoke.revive_devices(app text, since timestamp with time zone, batch integer DEFAULT 1000) RETURNS integer
+CREATE FUNCTION todoke.revive_devices(app text, since timestamp with time zone, batch integer DEFAULT 1000, OUT looked integer, OUT revived integer) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     AS $$
 DECLARE
-    revived int;
+    owner int := (SELECT a.id FROM todoke.apps AS a WHERE a.name = revive_devices.app);
 BEGIN
-    WITH found AS (
-        SELECT d.id FROM todoke.devices AS d
-        WHERE d.app = (SELECT a.id FROM todoke.apps AS a WHERE a.name = revive_devices.app)
-            AND d.invalidated_at >= since AND d.invalid_evidence IS NOT NULL
-        ORDER BY d.id LIMIT batch FOR UPDATE SKIP LOCKED
-    )
-    UPDATE todoke.devices AS d
-    SET invalidated_at = NULL, invalid_reason = NULL, invalid_evidence = NULL
-    FROM found AS f
-    WHERE d.id = f.id;
-    GET DIAGNOSTICS revived = ROW_COUNT;
-    RETURN revived;
+    FOR attempt IN 1..10 LOOP
+        BEGIN
+            -- The newest first: an installation has one token in use, and others of it were replaced.
+            WITH found AS MATERIALIZED (
+                SELECT d.id, d.installation_id FROM todoke.devices AS d
+                WHERE d.app = owner AND d.invalidated_at >= since AND d.invalid_evidence IS NOT NULL
+                ORDER BY d.id DESC LIMIT batch FOR UPDATE SKIP LOCKED
+            ), judged AS (
+                SELECT f.id, f.installation_id IS NOT NULL AND (
+                    row_number() OVER (PARTITION BY f.installation_id ORDER BY f.id DESC) > 1
+                    OR EXISTS (
+                        SELECT FROM todoke.devices AS o
+                        WHERE o.app = owner AND o.installation_id = f.installation_id AND o.invalidated_at IS NULL)
+                ) AS is_replaced
+                FROM found AS f
+            ), changed AS (
+                UPDATE todoke.devices AS d SET
+                    invalidated_at = CASE WHEN j.is_replaced THEN d.invalidated_at END,
+                    invalid_reason = CASE WHEN j.is_replaced THEN 'REPLACED' END,
+                    invalid_evidence = NULL
+                FROM judged AS j
+                WHERE d.id = j.id
+                RETURNING j.is_replaced
+            )
+            SELECT count(*), count(*) FILTER (WHERE NOT c.is_replaced) INTO looked, revived FROM changed AS c;
+            RETURN;
+        EXCEPTION WHEN unique_violation THEN
+            NULL;  -- one of these installations registered a token at this very moment
+        END;
+    END LOOP;
+    RAISE EXCEPTION 'devices of app % are being registered all the time', quote_literal(app)
+        USING ERRCODE = 'serialization_failure', HINT = 'Try again.';
 END
 $$;
-ALTER FUNCTION todoke.revive_devices(app text, since timestamp with time zone, batch integer) OWNER TO todoke_owner;
-COMMENT ON FUNCTION todoke.revive_devices(app text, since timestamp with time zone, batch integer) IS 'Takes back the marks that answers of the provider made since then, at most batch of them; gives back how many.';
+ALTER FUNCTION todoke.revive_devices(app text, since timestamp with time zone, batch integer, OUT looked integer, OUT revived integer) OWNER TO todoke_owner;
+COMMENT ON FUNCTION todoke.revive_devices(app text, since timestamp with time zone, batch integer, OUT looked integer, OUT revived integer) IS 'Takes back the marks that answers of the provider made since then, at most batch of them; where the installation has another token by now, the old one counts as replaced. Says how many it looked at, 0 at the end, and how many are in use again.';
 CREATE FUNCTION todoke.settle_day(day date, after bigint DEFAULT 0, at_most integer DEFAULT 50000, OUT settled bigint, OUT next bigint) RETURNS record
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -2633,7 +2661,7 @@ COMMENT ON COLUMN todoke.dead_token_counts.app IS 'The app.';
 COMMENT ON COLUMN todoke.dead_token_counts.hour IS 'The hour''s start.';
 COMMENT ON COLUMN todoke.dead_token_counts.sender_id IS 'The sender.';
 COMMENT ON COLUMN todoke.dead_token_counts.marked IS 'Devices it marked in that hour.';
-COMMENT ON COLUMN todoke.dead_token_counts.devices IS 'Devices of the app that were not marked when the row was made; an estimate above 50,000.';
+COMMENT ON COLUMN todoke.dead_token_counts.devices IS 'Devices of the app when the row was made, with those marked in the window before it; an estimate above 50,000.';
 CREATE TABLE todoke.notifications (
     id bigint NOT NULL,
     app integer NOT NULL,
@@ -2746,7 +2774,7 @@ COMMENT ON COLUMN todoke.dead_tokens.target_kind IS 'token or fid.';
 COMMENT ON COLUMN todoke.dead_tokens.target IS 'The token to delete.';
 COMMENT ON COLUMN todoke.dead_tokens.user_id IS 'The application''s user, when the audience named one.';
 COMMENT ON COLUMN todoke.dead_tokens.error_code IS 'The code that proved it.';
-COMMENT ON COLUMN todoke.dead_tokens.proven_at IS 'When the proof was recorded: ask for what came after the latest you have seen.';
+COMMENT ON COLUMN todoke.dead_tokens.proven_at IS 'When the statement that recorded the proof began: ask for some minutes more than since the last time.';
 COMMENT ON COLUMN todoke.dead_tokens.dead_at IS 'A token registered later than this is alive: do not delete it.';
 COMMENT ON COLUMN todoke.dead_tokens.notification_id IS 'The notification whose message proved it.';
 COMMENT ON COLUMN todoke.dead_tokens.message_id IS 'That message.';
@@ -3487,7 +3515,7 @@ REVOKE ALL ON FUNCTION todoke.registry_app(name text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION todoke.repeated_key(value json, path text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION todoke.resume_app(app text, OUT paused_at timestamp with time zone, OUT pause_reason text, OUT dead_tokens_held_at timestamp with time zone) FROM PUBLIC;
 REVOKE ALL ON FUNCTION todoke.retry_failed(app text, notification_id text, codes text[], since timestamp with time zone, until timestamp with time zone, message_id bigint, dry_run boolean, batch integer, INOUT day date, INOUT after_id bigint, OUT retried bigint, OUT closed bigint, OUT cancelled bigint, OUT dead_token bigint, OUT expired bigint, OUT unknown bigint, OUT busy bigint) FROM PUBLIC;
-REVOKE ALL ON FUNCTION todoke.revive_devices(app text, since timestamp with time zone, batch integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION todoke.revive_devices(app text, since timestamp with time zone, batch integer, OUT looked integer, OUT revived integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION todoke.settle_day(day date, after bigint, at_most integer, OUT settled bigint, OUT next bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION todoke.settle_events(made_before date, after bigint, at_most integer, OUT deleted bigint, OUT next bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION todoke.size_fault(message jsonb, android_key text, for_topic boolean) FROM PUBLIC;
