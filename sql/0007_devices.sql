@@ -1,11 +1,13 @@
 -- 0007: the device registry's functions, by which applications register tokens, bind users and subscribe to channels.
 -- Locks: ACCESS EXCLUSIVE on todoke.devices while its rows are read once (a second for some millions of them).
+-- Gives up after waiting 5 s for a lock: run it again.
 -- Older binaries: survive it.
 
 SET LOCAL todoke.migrating = '7';
 SET LOCAL search_path = pg_catalog, pg_temp;
 SET LOCAL ROLE todoke_owner;
 SELECT todoke.begin_migration(7);
+SET LOCAL lock_timeout = '5s';
 
 ALTER TABLE todoke.devices
     ADD COLUMN installation_id text CONSTRAINT devices_installation_id_check CHECK (installation_id <> ''),
@@ -513,4 +515,4 @@ GRANT EXECUTE ON FUNCTION
     todoke.subscribe_user(text, text, text),
     todoke.unsubscribe_user(text, text, text)
 TO todoke_app;
-INSERT INTO todoke.migrations (version, name, digest) VALUES (7, '0007_devices.sql', '7d10a81a3e930d20e9a63080d85c79012e5fce6b6b069efc2246053d70c5dce9');
+INSERT INTO todoke.migrations (version, name, digest) VALUES (7, '0007_devices.sql', '07e716fbdd47cfb2178ccc60f5a963c0536c109bca2b8171e6df164f467a3ea2');

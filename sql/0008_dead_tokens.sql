@@ -1,30 +1,23 @@
 -- 0008: tokens that the provider proved dead: devices are marked as the proof is recorded, with a brake.
--- Locks: ACCESS EXCLUSIVE on todoke.apps and todoke.attempts for a moment; SHARE on todoke.attempts while its index is
---   made, which holds up the recording of failures, but not of what was sent.
+-- Locks: SHARE on todoke.attempts and todoke.devices while an index of each is made, until the commit: recording failures and
+-- registering devices waits for it, about a second for a million rows; sending does not. Then ACCESS EXCLUSIVE on
+-- todoke.attempts and todoke.apps for a moment. Gives up after waiting 5 s for a lock: run it again.
 -- Older binaries: survive it; older senders mark nothing.
 
 SET LOCAL todoke.migrating = '8';
 SET LOCAL search_path = pg_catalog, pg_temp;
 SET LOCAL ROLE todoke_owner;
 SELECT todoke.begin_migration(8);
+SET LOCAL lock_timeout = '5s';
 
-ALTER TABLE todoke.apps
-    ADD COLUMN dead_token_limit real NOT NULL DEFAULT 0.2
-        CONSTRAINT apps_dead_token_limit_check CHECK (dead_token_limit > 0 AND dead_token_limit <= 1),
-    ADD COLUMN dead_tokens_held_at timestamptz,
-    ADD COLUMN dead_tokens_since timestamptz;
-COMMENT ON COLUMN todoke.apps.dead_token_limit IS 'The share of the app''s devices that may be marked dead within one to two hours; more, and above 100 devices, is held and pauses the app. 1 marks always.';
-COMMENT ON COLUMN todoke.apps.dead_tokens_held_at IS 'Since when no device of the app is marked, because too many were found dead at once; todoke devices sweep ends it.';
-COMMENT ON COLUMN todoke.apps.dead_tokens_since IS 'Proofs recorded before this do not count: somebody found that they were wrong. NULL counts all.';
-
-ALTER TABLE todoke.attempts ADD COLUMN token_dead_at timestamptz;
-COMMENT ON COLUMN todoke.attempts.token_dead_at IS 'With outcome token_invalid: a token registered later than this is another one, or alive again. What the provider said, else when the message was claimed.';
 CREATE INDEX attempts_dead_tokens ON todoke.attempts (app, at, message_id) WHERE outcome = 'token_invalid';
 COMMENT ON INDEX todoke.attempts_dead_tokens IS 'Finds what proved tokens dead, in the order of time; holds nothing else.';
 
 CREATE INDEX devices_invalidated ON todoke.devices (app, invalidated_at) WHERE invalidated_at IS NOT NULL;
 COMMENT ON INDEX todoke.devices_invalidated IS 'Finds the devices that were marked within a time.';
 
+ALTER TABLE todoke.attempts ADD COLUMN token_dead_at timestamptz;
+COMMENT ON COLUMN todoke.attempts.token_dead_at IS 'With outcome token_invalid: a token registered later than this is another one, or alive again. What the provider said, else when the message was claimed.';
 -- One row for each sender, so that no sender waits for another one's commit.
 CREATE TABLE todoke.dead_token_counts (
     app int NOT NULL CONSTRAINT dead_token_counts_app_fkey REFERENCES todoke.apps (id) ON DELETE CASCADE,
@@ -341,6 +334,16 @@ END
 $$;
 COMMENT ON FUNCTION todoke.end_dead_token_hold(text, boolean) IS 'Devices of the app are marked again, and it is resumed if it was paused for that; false when nothing was held. With proofs_were_wrong what was recorded before counts no more.';
 
+-- Last, so that claims and applications wait for a moment only.
+ALTER TABLE todoke.apps
+    ADD COLUMN dead_token_limit real NOT NULL DEFAULT 0.2
+        CONSTRAINT apps_dead_token_limit_check CHECK (dead_token_limit > 0 AND dead_token_limit <= 1),
+    ADD COLUMN dead_tokens_held_at timestamptz,
+    ADD COLUMN dead_tokens_since timestamptz;
+COMMENT ON COLUMN todoke.apps.dead_token_limit IS 'The share of the app''s devices that may be marked dead within one to two hours; more, and above 100 devices, is held and pauses the app. 1 marks always.';
+COMMENT ON COLUMN todoke.apps.dead_tokens_held_at IS 'Since when no device of the app is marked, because too many were found dead at once; todoke devices sweep ends it.';
+COMMENT ON COLUMN todoke.apps.dead_tokens_since IS 'Proofs recorded before this do not count: somebody found that they were wrong. NULL counts all.';
+
 REVOKE EXECUTE ON FUNCTION
     todoke.count_devices(int),
     todoke.record_dead_tokens(bigint, date, bigint[], int[], text[], timestamptz[]),
@@ -351,4 +354,4 @@ REVOKE EXECUTE ON FUNCTION
 FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION todoke.record_dead_tokens(bigint, date, bigint[], int[], text[], timestamptz[]) TO todoke_sender;
 GRANT SELECT ON todoke.dead_tokens, todoke.stale_devices TO todoke_reader;
-INSERT INTO todoke.migrations (version, name, digest) VALUES (8, '0008_dead_tokens.sql', '4507553362d89f42534b1d36a46a27257c0e37d7bb65662889d470868ca4d0a3');
+INSERT INTO todoke.migrations (version, name, digest) VALUES (8, '0008_dead_tokens.sql', '9430285e9b694c6403177875cd305a73777c7c4ff65eb7f4d9ff74f69ee00fbd');

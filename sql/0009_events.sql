@@ -1,12 +1,14 @@
 -- 0009: todoke.record_event and record_events, by which applications tell what devices report, and the numbers made of it.
 -- Locks: ACCESS EXCLUSIVE on todoke.events while its rows get their subjects and an index is made: nothing writes there yet;
 -- and on todoke.notifications for a moment, whose rows are not rewritten.
+-- Gives up after waiting 5 s for a lock: run it again.
 -- Older binaries: survive it.
 
 SET LOCAL todoke.migrating = '9';
 SET LOCAL search_path = pg_catalog, pg_temp;
 SET LOCAL ROLE todoke_owner;
 SELECT todoke.begin_migration(9);
+SET LOCAL lock_timeout = '5s';
 
 -- Who reports: with it, the same report a second time is the same row.
 ALTER TABLE todoke.events ADD COLUMN subject text;
@@ -358,4 +360,4 @@ COMMENT ON COLUMN todoke.notification_summary.open_rate IS 'Opens per message se
 COMMENT ON COLUMN todoke.notification_summary.received IS 'Devices that reported it received: Android apps and service extensions that do; a lower bound.';
 COMMENT ON COLUMN todoke.notification_summary.reach IS 'Of those sent: without the ones to devices that said that the user does not allow notifications. Counted only where it is asked for.';
 
-INSERT INTO todoke.migrations (version, name, digest) VALUES (9, '0009_events.sql', '481992643a7eb940f0c7f4cb607c6109b34988288bc2d72c4c1aa6227553b814');
+INSERT INTO todoke.migrations (version, name, digest) VALUES (9, '0009_events.sql', 'c24b16426f5e76b416a4e0e9cac888d62a39fa8b24cd0bde4a0ce6ec4dce1c94');

@@ -1,12 +1,14 @@
 -- 0010: settled summaries, by which notification_summary stays right when the messages are gone, and what `todoke purge` needs.
 -- Locks: ACCESS EXCLUSIVE on todoke.notifications while the index of what is not purged is made; applications and producers
 -- that queue wait for it, about a second for a million notifications.
+-- Gives up after waiting 5 s for a lock: run it again.
 -- Older binaries: survive it.
 
 SET LOCAL todoke.migrating = '10';
 SET LOCAL search_path = pg_catalog, pg_temp;
 SET LOCAL ROLE todoke_owner;
 SELECT todoke.begin_migration(10);
+SET LOCAL lock_timeout = '5s';
 
 ALTER TABLE todoke.notifications RENAME COLUMN purged_summary TO settled_summary;
 ALTER TABLE todoke.notifications
@@ -240,7 +242,12 @@ BEGIN
         RETURNING (SELECT coalesce(sum(c.events), 0) FROM counted AS c) INTO gone;
         deleted := deleted + gone;
     END LOOP;
-    IF looked < settle_events.at_most OR deleted = 0 THEN
+    -- Without any old ones what follows is younger; old ones that are not settled do not end the walk.
+    IF looked < settle_events.at_most OR deleted = 0 AND NOT EXISTS (
+        SELECT FROM todoke.notifications AS n
+        WHERE n.day < settle_events.made_before AND (n.app, n.notification_id) IN (
+            SELECT v.app, v.notification_id FROM todoke.events AS v WHERE v.id > settle_events.after AND v.id <= next))
+    THEN
         next := NULL;
     END IF;
 END
@@ -299,4 +306,4 @@ COMMENT ON COLUMN todoke.notification_summary.reach IS 'Of those sent: without t
 COMMENT ON COLUMN todoke.notification_summary.settled_at IS 'When its numbers became final, but for opens and received; NULL while they are counted each time.';
 COMMENT ON COLUMN todoke.notification_summary.purged_at IS 'When its messages were dropped for their age; this row stays.';
 
-INSERT INTO todoke.migrations (version, name, digest) VALUES (10, '0010_retention.sql', '941558efb9127dd16159501d0100fde8f4fe0fea5ab2b78d07c3da68fded29ae');
+INSERT INTO todoke.migrations (version, name, digest) VALUES (10, '0010_retention.sql', '1c2a8de26c757ddc14363b18e723d1380c159f155dc65227f145c02d87ce05d9');

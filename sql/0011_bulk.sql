@@ -1,5 +1,6 @@
 -- 0011: operations on many messages: retry what failed, cancel notifications, pause and resume apps.
 -- Locks: none that anybody else could wait for; every object is new.
+-- Gives up after waiting 5 s for a lock: run it again.
 -- Older binaries: survive it. Senders older than this one may claim for some seconds after a pause, and count the age of a
 -- message that was retried from its first attempt.
 
@@ -7,6 +8,7 @@ SET LOCAL todoke.migrating = '11';
 SET LOCAL search_path = pg_catalog, pg_temp;
 SET LOCAL ROLE todoke_owner;
 SELECT todoke.begin_migration(11);
+SET LOCAL lock_timeout = '5s';
 
 CREATE FUNCTION todoke.bulk_app(app text) RETURNS int
 LANGUAGE plpgsql
@@ -480,4 +482,4 @@ REVOKE EXECUTE ON FUNCTION
     todoke.app_backlog(text)
 FROM PUBLIC;
 
-INSERT INTO todoke.migrations (version, name, digest) VALUES (11, '0011_bulk.sql', 'ac9fa2dcde0b19281fe7c397fcf8e12b40827c936899b2714f02c41496bd2819');
+INSERT INTO todoke.migrations (version, name, digest) VALUES (11, '0011_bulk.sql', '921fcfab45a5712f899b7a5777268838530d6d82eb8b34323c33e41ef45fc5e2');

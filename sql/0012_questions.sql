@@ -7,9 +7,9 @@
 
 SET LOCAL todoke.migrating = '12';
 SET LOCAL search_path = pg_catalog, pg_temp;
-SET LOCAL lock_timeout = '5s';
 SET LOCAL ROLE todoke_owner;
 SELECT todoke.begin_migration(12);
+SET LOCAL lock_timeout = '5s';
 
 CREATE INDEX payloads_user ON ONLY todoke.payloads (user_id) WHERE user_id IS NOT NULL;
 COMMENT ON INDEX todoke.payloads_user IS 'Finds a user''s messages.';
@@ -44,7 +44,7 @@ CROSS JOIN LATERAL (VALUES
 ) AS step (place, command)
 WHERE parent.relnamespace = 'todoke'::regnamespace AND step.command IS NOT NULL
 ORDER BY part.name DESC, parent.relname, step.place;
-COMMENT ON VIEW todoke.missing_indexes IS 'Partitions that are without an index because they were too large when it was introduced, each with the statements that build it without blocking anybody, in order: run them one by one, as psql''s \gexec does. Empty when nothing is missing.';
+COMMENT ON VIEW todoke.missing_indexes IS 'Partitions that are without an index because they were too large when it was introduced, each with the statements that build it while everybody reads and writes, in order, but for a moment at the end, where attaching waits for open transactions and others for it: run them one by one, as psql''s \gexec does. Empty when nothing is missing.';
 COMMENT ON COLUMN todoke.missing_indexes.partition IS 'The partition that is without it.';
 COMMENT ON COLUMN todoke.missing_indexes.index IS 'The index of the partitioned table.';
 COMMENT ON COLUMN todoke.missing_indexes.bytes IS 'Size of the partition, which a build reads twice.';
@@ -406,4 +406,4 @@ COMMENT ON COLUMN todoke.message_payloads.user_id IS 'The application''s user.';
 COMMENT ON COLUMN todoke.message_payloads.queued_at IS 'When it was queued.';
 COMMENT ON COLUMN todoke.message_payloads.payload IS 'The FCM message object, exactly as it is posted.';
 
-INSERT INTO todoke.migrations (version, name, digest) VALUES (12, '0012_questions.sql', '1234495cde2e50862844f97df10ac4726912fb77994cad7ea8eb7b1f49db1ad5');
+INSERT INTO todoke.migrations (version, name, digest) VALUES (12, '0012_questions.sql', '1efb02894c498ebe076320adb0d87478fd9c894e7946242924d5ef237a5362b5');

@@ -2150,7 +2150,12 @@ BEGIN
         RETURNING (SELECT coalesce(sum(c.events), 0) FROM counted AS c) INTO gone;
         deleted := deleted + gone;
     END LOOP;
-    IF looked < settle_events.at_most OR deleted = 0 THEN
+    -- Without any old ones what follows is younger; old ones that are not settled do not end the walk.
+    IF looked < settle_events.at_most OR deleted = 0 AND NOT EXISTS (
+        SELECT FROM todoke.notifications AS n
+        WHERE n.day < settle_events.made_before AND (n.app, n.notification_id) IN (
+            SELECT v.app, v.notification_id FROM todoke.events AS v WHERE v.id > settle_events.after AND v.id <= next))
+    THEN
         next := NULL;
     END IF;
 END
@@ -3126,7 +3131,7 @@ CREATE VIEW todoke.missing_indexes AS
   WHERE ((parent.relnamespace = ('todoke'::regnamespace)::oid) AND (step.command IS NOT NULL))
   ORDER BY part.name DESC, parent.relname, step.place;
 ALTER TABLE todoke.missing_indexes OWNER TO todoke_owner;
-COMMENT ON VIEW todoke.missing_indexes IS 'Partitions that are without an index because they were too large when it was introduced, each with the statements that build it without blocking anybody, in order: run them one by one, as psql''s \gexec does. Empty when nothing is missing.';
+COMMENT ON VIEW todoke.missing_indexes IS 'Partitions that are without an index because they were too large when it was introduced, each with the statements that build it while everybody reads and writes, in order, but for a moment at the end, where attaching waits for open transactions and others for it: run them one by one, as psql''s \gexec does. Empty when nothing is missing.';
 COMMENT ON COLUMN todoke.missing_indexes.partition IS 'The partition that is without it.';
 COMMENT ON COLUMN todoke.missing_indexes.index IS 'The index of the partitioned table.';
 COMMENT ON COLUMN todoke.missing_indexes.bytes IS 'Size of the partition, which a build reads twice.';
