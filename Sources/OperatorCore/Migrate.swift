@@ -24,15 +24,18 @@ extension Subcommand {
         let files = try MigrationDirectory.files(named: options.string("sql-dir"), program: context.program)
         let connection = try connect(options, direct: true)
         let report = try Migrator(files: files).migrate(connection)
+        let made = try DaysAhead.make(connection)
         if options.isSet("json") {
             // Names of migrations are letters, digits, "_" and ".": nothing to escape.
             let names = report.applied.map { "\"\($0)\"" }.joined(separator: ",")
-            StandardStream.output.writeLine("{\"version\":\(report.version),\"applied\":[\(names)]}")
-        } else if report.applied.isEmpty {
-            StandardStream.output.writeLine("nothing to do: the schema is at version \(report.version)")
+            StandardStream.output.writeLine(
+                "{\"version\":\(report.version),\"applied\":[\(names)],\"partitions\":\(made)}")
         } else {
             for name in report.applied { StandardStream.output.writeLine("applied \(name)") }
-            StandardStream.output.writeLine("the schema is at version \(report.version)")
+            if made > 0 { StandardStream.output.writeLine("made \(made) partitions for the days ahead") }
+            let isDone = report.applied.isEmpty && made == 0
+            StandardStream.output.writeLine(
+                "\(isDone ? "nothing to do: " : "")the schema is at version \(report.version)")
         }
         if let reminder = try missingIndexes(connection) { StandardStream.error.writeLine(reminder) }
         return .ok

@@ -30,6 +30,25 @@ import Testing
         #expect(try fixture.count() == 1)
     }
 
+    @Test func `a transaction that began before it closed adds nothing either`() throws {
+        let fixture = try EnqueueFixture()
+        try fixture.enqueue(fixture.session(), "'n', 't', '\(Self.hello)'")
+        let session = try fixture.session()
+        try session.script("BEGIN")
+        try session.query("SELECT now()")
+        try fixture.admin.query(
+            """
+            UPDATE todoke.notifications SET closes_at = clock_timestamp()
+            WHERE app = (SELECT id FROM todoke.apps WHERE name = $1)
+            """, [.text(fixture.app)])
+        let error = #expect(throws: PostgresError.self) {
+            try fixture.enqueue(session, "'n', 'u', '\(Self.hello)'")
+        }
+        #expect(error?.message.contains("'n' is closed") == true)
+        try session.script("ROLLBACK")
+        #expect(try fixture.count() == 1)
+    }
+
     @Test func `validate_only and delivery hold for the whole notification, and the first campaign stays`() throws {
         let fixture = try EnqueueFixture()
         let session = try fixture.session()

@@ -1,5 +1,7 @@
 import Dispatch
+import Operations
 import Postgres
+import Queue
 import Synchronization
 import TestSupport
 import Testing
@@ -39,6 +41,31 @@ import Testing
             #expect(try ensure(connection, 0) == 0)
             #expect(try ensure(connection, 16) == 2 * Self.parents.count)
             #expect(try ensure(connection, 16) == 0)
+        }
+    }
+
+    @Test func whoMigratesMakesTheDaysAhead() throws {
+        try withDatabase { (database: ScratchDatabase, connection: Connection) throws in
+            #expect(try DaysAhead.make(connection) == 0)
+            try connection.script(
+                """
+                DO $$
+                BEGIN
+                    EXECUTE (SELECT string_agg('DROP TABLE ' || inhrelid::regclass, '; ') FROM pg_inherits
+                        WHERE inhparent IN (SELECT oid FROM pg_class WHERE relkind = 'p') AND inhrelid::regclass::text LIKE
+                            '%' || to_char((now() AT TIME ZONE 'UTC')::date + 14, '_YYYYMMDD'));
+                END $$;
+                CREATE USER migrates_nothing_\(database.name) ROLE postgres;
+                GRANT todoke_reader TO migrates_nothing_\(database.name);
+                """)
+            let other = try database.connect()
+            try other.script("SET SESSION AUTHORIZATION migrates_nothing_\(database.name)")
+            let failure = #expect(throws: Failure.self) { try DaysAhead.make(other) }
+            #expect(failure?.exit == .configuration && failure?.remedy.contains("todoke_owner") == true)
+            try connection.script("DROP ROLE migrates_nothing_\(database.name)")
+            #expect(try DaysAhead.make(connection) == Self.parents.count)
+            #expect(try DaysAhead.make(connection) == 0)
+            #expect(!connection.isInTransaction)
         }
     }
 

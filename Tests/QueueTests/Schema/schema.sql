@@ -781,7 +781,7 @@ BEGIN
         WHEN said.cancelled_at IS NOT NULL THEN
             fault := 'is cancelled';
             hint := 'Choose a new notification_id: what is cancelled is never sent.';
-        WHEN said.closes_at <= now() OR said.purged_at IS NOT NULL THEN
+        WHEN said.closes_at <= clock_timestamp() OR said.purged_at IS NOT NULL THEN
             fault := 'is closed';
             hint := 'Choose a new notification_id: a closed one is never sent again.';
         WHEN said.validate_only <> enqueue.validate_only THEN
@@ -905,6 +905,42 @@ CREATE FUNCTION todoke.error_hint(code text) RETURNS text
 $_$;
 ALTER FUNCTION todoke.error_hint(code text) OWNER TO todoke_owner;
 COMMENT ON FUNCTION todoke.error_hint(code text) IS 'What an error code means and what to do about it; NULL for a code nobody has explained.';
+CREATE FUNCTION todoke.estimated_reach(app integer, notification bigint, day date, sent bigint) RETURNS bigint
+    LANGUAGE plpgsql STABLE SECURITY DEFINER COST 100000
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET "DateStyle" TO 'ISO, YMD'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    AS $_$
+DECLARE
+    reached bigint;
+BEGIN
+    IF sent < 20000 THEN
+        RETURN todoke.reach(app, notification, day);
+    END IF;
+    EXECUTE format(
+        $query$
+        SELECT round(%4$s * (1 - avg((d.allows_notifications IS false OR t.allows_notifications IS false)::int)))
+        FROM (
+            SELECT v.id, v.device, v.target_kind, v.target FROM todoke.payloads AS v
+            WHERE v.notification = %1$L AND v.day = %2$L ORDER BY v.dedupe_key LIMIT 20000) AS p
+        CROSS JOIN LATERAL (
+            SELECT v.state FROM todoke.messages AS v WHERE v.id = p.id AND v.day = %2$L OFFSET 0) AS m
+        LEFT JOIN LATERAL (
+            SELECT v.allows_notifications FROM todoke.devices AS v WHERE v.id = p.device OFFSET 0) AS d ON true
+        LEFT JOIN LATERAL (
+            SELECT v.allows_notifications FROM todoke.devices AS v
+            WHERE p.device IS NULL AND p.target_kind = 'token' AND v.app = %3$L AND v.token = p.target OFFSET 0) AS t ON true
+        WHERE m.state = 'sent'
+        $query$,
+        notification, day, app, sent) INTO reached;
+    RETURN coalesce(reached, sent);
+END
+$_$;
+ALTER FUNCTION todoke.estimated_reach(app integer, notification bigint, day date, sent bigint) OWNER TO todoke_owner;
+COMMENT ON FUNCTION todoke.estimated_reach(app integer, notification bigint, day date, sent bigint) IS 'Of so many messages that were sent, those to devices that allow notifications: counted below 20000, above that by the share among 20000 messages of the notification; what notification_summary.reach is made of until it is settled.';
 CREATE FUNCTION todoke.event_fault(kind text, token text, user_id text, properties json) RETURNS text
     LANGUAGE sql IMMUTABLE
     AS $$
@@ -1145,6 +1181,78 @@ END
 $$;
 ALTER FUNCTION todoke.notification_counts(app text, notification_id text, OUT pending bigint, OUT sending bigint, OUT sent bigint, OUT failed bigint, OUT expired bigint, OUT cancelled bigint) OWNER TO todoke_owner;
 COMMENT ON FUNCTION todoke.notification_counts(app text, notification_id text, OUT pending bigint, OUT sending bigint, OUT sent bigint, OUT failed bigint, OUT expired bigint, OUT cancelled bigint) IS 'A notification''s messages by state, counted now.';
+CREATE FUNCTION todoke.notification_progress(notification bigint, day date) RETURNS TABLE(total bigint, pending bigint, sending bigint, sent bigint, failed bigint, expired bigint, cancelled bigint, first_sent_at timestamp with time zone, last_sent_at timestamp with time zone, p50_seconds double precision, p95_seconds double precision, top_errors json)
+    LANGUAGE plpgsql STABLE SECURITY DEFINER COST 100000 ROWS 1
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    SET "DateStyle" TO 'ISO, YMD'
+    SET jit TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
+    SET enable_sort TO 'off'
+    AS $_$
+DECLARE
+    probed bigint;
+    seconds float8[];
+BEGIN
+    EXECUTE format(
+        'SELECT count(*) FROM (
+            SELECT FROM todoke.payloads WHERE notification = %L AND day = %L ORDER BY dedupe_key LIMIT 20000) AS few',
+        notification, day) INTO probed;
+    IF probed < 20000 THEN
+        RETURN QUERY SELECT * FROM todoke.summarize_notification(notification, day);
+        RETURN;
+    END IF;
+    EXECUTE format(
+        $query$
+        SELECT percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY extract(epoch FROM m.finished_at
+                - CASE m.attempts WHEN 0 THEN greatest(p.queued_at, m.due_at) ELSE p.queued_at END)::float8)
+            FILTER (WHERE m.state = 'sent')
+        FROM (
+            SELECT v.id, v.queued_at FROM todoke.payloads AS v
+            WHERE v.notification = %1$L AND v.day = %2$L ORDER BY v.dedupe_key LIMIT 20000) AS p
+        CROSS JOIN LATERAL (
+            SELECT v.state, v.finished_at, v.due_at, v.attempts FROM todoke.messages AS v
+            WHERE v.id = p.id AND v.day = %2$L OFFSET 0) AS m
+        $query$,
+        notification, day) INTO seconds;
+    -- There is no index of a notification's messages: the day is read once.
+    PERFORM set_config('enable_seqscan', 'on', true);
+    PERFORM set_config('enable_sort', 'on', true);
+    RETURN QUERY EXECUTE format(
+        $query$
+        WITH counted AS MATERIALIZED (
+            SELECT m.state, m.error_code, count(*) AS messages,
+                min(m.finished_at) AS first_at, max(m.finished_at) AS last_at
+            FROM todoke.messages AS m WHERE m.day = %2$L AND m.notification = %1$L
+            GROUP BY m.state, m.error_code
+        ),
+        by_state AS (
+            SELECT coalesce(sum(c.messages), 0)::bigint AS total,
+                coalesce(sum(c.messages) FILTER (WHERE c.state = 'pending'), 0)::bigint AS pending,
+                coalesce(sum(c.messages) FILTER (WHERE c.state = 'sending'), 0)::bigint AS sending,
+                coalesce(sum(c.messages) FILTER (WHERE c.state = 'sent'), 0)::bigint AS sent,
+                coalesce(sum(c.messages) FILTER (WHERE c.state = 'failed'), 0)::bigint AS failed,
+                coalesce(sum(c.messages) FILTER (WHERE c.state = 'expired'), 0)::bigint AS expired,
+                coalesce(sum(c.messages) FILTER (WHERE c.state = 'cancelled'), 0)::bigint AS cancelled,
+                min(c.first_at) FILTER (WHERE c.state = 'sent') AS first_sent_at,
+                max(c.last_at) FILTER (WHERE c.state = 'sent') AS last_sent_at
+            FROM counted AS c
+        ),
+        errors AS (
+            SELECT c.error_code, sum(c.messages)::bigint AS messages FROM counted AS c WHERE c.error_code IS NOT NULL
+            GROUP BY c.error_code ORDER BY messages DESC, c.error_code LIMIT 5
+        )
+        SELECT s.total, s.pending, s.sending, s.sent, s.failed, s.expired, s.cancelled, s.first_sent_at, s.last_sent_at,
+            %3$L::float8, %4$L::float8,
+            (SELECT json_agg(json_build_object('code', e.error_code, 'messages', e.messages)
+                ORDER BY e.messages DESC, e.error_code) FROM errors AS e)
+        FROM by_state AS s
+        $query$,
+        notification, day, seconds[1], seconds[2]);
+END
+$_$;
+ALTER FUNCTION todoke.notification_progress(notification bigint, day date) OWNER TO todoke_owner;
+COMMENT ON FUNCTION todoke.notification_progress(notification bigint, day date) IS 'The numbers of one notification that is not settled: states and errors counted, p50_seconds and p95_seconds of 20000 of its messages when it has more; what notification_summary is made of.';
 CREATE FUNCTION todoke.parsed_message(message json) RETURNS jsonb
     LANGUAGE plpgsql IMMUTABLE
     AS $$
@@ -3161,7 +3269,7 @@ CREATE VIEW todoke.notification_summary AS
     s.top_errors,
     todoke.count_events(n.app, n.notification_id, 'received'::text, n.settled_events) AS received,
         CASE
-            WHEN (n.settled_at IS NULL) THEN todoke.reach(n.app, n.id, n.day)
+            WHEN (n.settled_at IS NULL) THEN todoke.estimated_reach(n.app, n.id, n.day, s.sent)
             ELSE s.settled_reach
         END AS reach,
     n.settled_at,
@@ -3181,7 +3289,7 @@ CREATE VIEW todoke.notification_summary AS
             c.p95_seconds,
             c.top_errors,
             NULL::bigint AS settled_reach
-           FROM todoke.summarize_notification(n.id, n.day) c(total, pending, sending, sent, failed, expired, cancelled, first_sent_at, last_sent_at, p50_seconds, p95_seconds, top_errors)
+           FROM todoke.notification_progress(n.id, n.day) c(total, pending, sending, sent, failed, expired, cancelled, first_sent_at, last_sent_at, p50_seconds, p95_seconds, top_errors)
           WHERE (n.settled_at IS NULL)
         UNION ALL
          SELECT (((COALESCE(c.sent, (0)::bigint) + COALESCE(c.failed, (0)::bigint)) + COALESCE(c.expired, (0)::bigint)) + COALESCE(c.cancelled, (0)::bigint)),
@@ -3200,7 +3308,7 @@ CREATE VIEW todoke.notification_summary AS
            FROM json_to_record(n.settled_summary) c(sent bigint, failed bigint, expired bigint, cancelled bigint, reach bigint, first_sent_at timestamp with time zone, last_sent_at timestamp with time zone, p50_seconds double precision, p95_seconds double precision, top_errors json)
           WHERE (n.settled_at IS NOT NULL)) s);
 ALTER TABLE todoke.notification_summary OWNER TO todoke_owner;
-COMMENT ON VIEW todoke.notification_summary IS 'One row per notification: its messages by state, when they were sent, how long they waited, opens, reach and errors. Counts the messages each time until the notification is settled: name the notification, the campaign or the day.';
+COMMENT ON VIEW todoke.notification_summary IS 'One row per notification: its messages by state, when they were sent, how long they waited, opens, reach and errors. Until the notification is settled its messages are counted each time: name the notification, the campaign or the day. Of one with more than 20000 messages p50_seconds, p95_seconds and reach are estimates until then.';
 COMMENT ON COLUMN todoke.notification_summary.app IS 'The app''s name.';
 COMMENT ON COLUMN todoke.notification_summary.notification_id IS 'The notification''s id.';
 COMMENT ON COLUMN todoke.notification_summary.campaign IS 'Groups notifications.';
@@ -3218,13 +3326,13 @@ COMMENT ON COLUMN todoke.notification_summary.cancelled IS 'Of those: cancelled.
 COMMENT ON COLUMN todoke.notification_summary.rejected IS 'Audience rows that the producer refused; they are not in total.';
 COMMENT ON COLUMN todoke.notification_summary.first_sent_at IS 'When the first was accepted.';
 COMMENT ON COLUMN todoke.notification_summary.last_sent_at IS 'When the latest was accepted.';
-COMMENT ON COLUMN todoke.notification_summary.p50_seconds IS 'Median of the seconds from queued (or due, when it was scheduled and sent at its first attempt) to sent.';
+COMMENT ON COLUMN todoke.notification_summary.p50_seconds IS 'Median of the seconds from queued (or due, when it was scheduled and sent at its first attempt) to sent; of 20000 messages while a larger notification is not settled.';
 COMMENT ON COLUMN todoke.notification_summary.p95_seconds IS 'The same, 95th percentile.';
 COMMENT ON COLUMN todoke.notification_summary.opens IS 'Devices that reported it opened, or users where the application names no device; each counts once.';
 COMMENT ON COLUMN todoke.notification_summary.open_rate IS 'Opens per message sent; NULL when none was sent.';
 COMMENT ON COLUMN todoke.notification_summary.top_errors IS 'The five most frequent codes of its messages, as [{"code", "messages"}].';
 COMMENT ON COLUMN todoke.notification_summary.received IS 'Devices that reported it received: Android apps and service extensions that do; a lower bound.';
-COMMENT ON COLUMN todoke.notification_summary.reach IS 'Of those sent: without the ones to devices that said that the user does not allow notifications; as it was when the notification was settled. Counted only where it is asked for.';
+COMMENT ON COLUMN todoke.notification_summary.reach IS 'Of those sent: without the ones to devices that said that the user does not allow notifications; an estimate while a notification of more than 20000 messages is not settled, then as it was at that time. Counted only where it is asked for.';
 COMMENT ON COLUMN todoke.notification_summary.settled_at IS 'When its numbers became final, but for opens and received; NULL while they are counted each time.';
 COMMENT ON COLUMN todoke.notification_summary.purged_at IS 'When its messages were dropped for their age; this row stays.';
 ALTER TABLE todoke.notifications ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
@@ -3404,6 +3512,10 @@ CREATE INDEX messages_returned ON ONLY todoke.messages USING btree (app) WHERE (
 COMMENT ON INDEX todoke.messages_returned IS 'What waits again after a claim, which a drain must wait for; holds nothing while all goes well.';
 CREATE INDEX messages_sending ON ONLY todoke.messages USING btree (app, id) WHERE (state = 'sending'::todoke.message_state);
 COMMENT ON INDEX todoke.messages_sending IS 'What is in flight, for the rescue of leases that ran out; holds sending messages only.';
+CREATE INDEX notifications_campaign ON todoke.notifications USING btree (campaign, app) WHERE (campaign IS NOT NULL);
+COMMENT ON INDEX todoke.notifications_campaign IS 'The notifications of a campaign.';
+CREATE INDEX notifications_day ON todoke.notifications USING btree (day);
+COMMENT ON INDEX todoke.notifications_day IS 'The notifications of a day, also of one that was purged.';
 CREATE INDEX notifications_kept ON todoke.notifications USING btree (day, ((settled_at IS NULL)), id) WHERE (purged_at IS NULL);
 COMMENT ON INDEX todoke.notifications_kept IS 'What is to be settled and purged, by day; holds notifications only until they are purged.';
 CREATE INDEX payloads_target ON ONLY todoke.payloads USING hash (target);
@@ -3491,6 +3603,8 @@ GRANT ALL ON FUNCTION todoke.ensure_partitions(days_ahead integer) TO todoke_pro
 GRANT ALL ON FUNCTION todoke.ensure_partitions(days_ahead integer) TO todoke_sender;
 REVOKE ALL ON FUNCTION todoke.error_hint(code text) FROM PUBLIC;
 GRANT ALL ON FUNCTION todoke.error_hint(code text) TO todoke_reader;
+REVOKE ALL ON FUNCTION todoke.estimated_reach(app integer, notification bigint, day date, sent bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION todoke.estimated_reach(app integer, notification bigint, day date, sent bigint) TO todoke_reader;
 REVOKE ALL ON FUNCTION todoke.event_fault(kind text, token text, user_id text, properties json) FROM PUBLIC;
 REVOKE ALL ON FUNCTION todoke.found_messages(condition text, app text, most integer) FROM PUBLIC;
 REVOKE ALL ON FUNCTION todoke.header_fault(headers jsonb) FROM PUBLIC;
@@ -3503,6 +3617,8 @@ GRANT ALL ON FUNCTION todoke.message_days() TO todoke_reader;
 REVOKE ALL ON FUNCTION todoke.message_story(message_id bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION todoke.message_story(message_id bigint) TO todoke_reader;
 REVOKE ALL ON FUNCTION todoke.notification_counts(app text, notification_id text, OUT pending bigint, OUT sending bigint, OUT sent bigint, OUT failed bigint, OUT expired bigint, OUT cancelled bigint) FROM PUBLIC;
+REVOKE ALL ON FUNCTION todoke.notification_progress(notification bigint, day date) FROM PUBLIC;
+GRANT ALL ON FUNCTION todoke.notification_progress(notification bigint, day date) TO todoke_reader;
 REVOKE ALL ON FUNCTION todoke.parsed_message(message json) FROM PUBLIC;
 REVOKE ALL ON FUNCTION todoke.parsed_time(given text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION todoke.pause_app(app text, reason text, OUT paused_at timestamp with time zone, OUT pause_reason text, OUT was_paused boolean) FROM PUBLIC;
