@@ -285,6 +285,10 @@ part_history() {
     new_database history
     fill_days "$messages"
     queue "$waiting"
+    # The registry that reach asks: a device for each user of a day, at most a million; one in ten allows no notifications.
+    sql "INSERT INTO todoke.devices (app, token, user_id, allows_notifications)
+        SELECT 1, md5(u::text) || ':APA91b' || repeat(md5('a' || u), 3), u, u % 10 <> 0
+        FROM generate_series(0, least(1000000, $((messages / 29))) - 1) AS u"
     printf 'History: %s messages over 30 days with payloads of about %s bytes, %s waiting today; made in %s s, %s\n' \
         "$(thousands "$messages")" "$payload" "$(thousands "$waiting")" "$(seconds_since "$since")" \
         "$(sql 'SELECT pg_size_pretty(pg_database_size(current_database()))')"
@@ -315,7 +319,11 @@ part_history() {
     question 1000 'the queue' 'SELECT * FROM todoke.queue_depth'
     question 1000 'throughput, an hour' 'SELECT * FROM todoke.throughput()'
     question 1000 'the next hour' 'SELECT * FROM todoke.upcoming()'
-    question 1000 'a notification' "SELECT * FROM todoke.notification_summary WHERE app = 'recipes' AND notification_id = '$yesterday'"
+    question 1000 'a notification, reach' "SELECT * FROM todoke.notification_summary WHERE app = 'recipes' AND notification_id = '$yesterday'"
+    question 1000 'a notification' "SELECT app, notification_id, total, pending, sending, sent, failed, expired, cancelled,
+        p50_seconds, p95_seconds, opens, top_errors
+        FROM todoke.notification_summary WHERE app = 'recipes' AND notification_id = '$yesterday'"
+    question 1000 'a campaign' "SELECT * FROM todoke.notification_summary WHERE campaign = 'none'"
 
     write_scripts
     PGDATABASE=empty queue "$waiting"
