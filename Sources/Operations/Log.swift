@@ -71,7 +71,7 @@ package struct Log: Sendable {
     }
 
     /// JSON's quoting, which logfmt readers understand too.
-    private static func quoted(_ text: String, always: Bool) -> String {
+    static func quoted(_ text: String, always: Bool) -> String {
         let plain = text.unicodeScalars.allSatisfy {
             $0.value > 0x20 && $0.value != 0x7F && $0 != "\"" && $0 != "=" && $0 != "\\"
         }

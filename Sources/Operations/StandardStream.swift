@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Glibc)
     import Glibc
 #else
@@ -11,12 +13,19 @@ package struct StandardStream: Sendable {
 
     let descriptor: Int32
 
+    /// The first error of writing to standard output, as a number of the system's; 0 while all went well.
+    ///
+    /// ``Program`` looks at it in the end: a result that nobody got is not a success. A reader that has closed its end of the
+    /// pipe wanted no more, and is no error.
+    static let lostOutput = Atomic<Int32>(0)
+
     /// Whether a person is looking.
     package var isTerminal: Bool { isatty(descriptor) == 1 }
 
     /// Writes the text, going on after interruptions and short writes; false when not all of it could be written.
     ///
-    /// What is said to people may go nowhere; what a program is run for is written through ``BufferedOutput``.
+    /// What is said to people may go nowhere; what a program is run for is not lost without a word: see ``lostOutput`` and
+    /// ``BufferedOutput``.
     @discardableResult
     package func write(_ text: String) -> Bool {
         var text = text
@@ -28,6 +37,9 @@ package struct StandardStream: Sendable {
                 if count > 0 {
                     offset += count
                 } else if errno != EINTR && errno != EAGAIN {
+                    if descriptor == Self.output.descriptor && errno != EPIPE {
+                        _ = Self.lostOutput.compareExchange(expected: 0, desired: errno, ordering: .relaxed)
+                    }
                     return false
                 }
             }

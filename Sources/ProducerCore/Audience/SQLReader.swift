@@ -20,8 +20,18 @@ struct SQLReader: RowReader {
     init(
         _ connection: Connection, query: [UInt8], settings: [(name: String, value: Value)] = []
     ) throws(Failure) {
-        guard textFault(query) == nil, let text = Self.trimmed(query) else {
-            throw Failure(.data, "the audience's query is empty or not UTF-8", remedy: "give --audience-sql a SELECT")
+        guard textFault(query) == nil else {
+            throw Failure(.data, "the audience's query is not UTF-8", remedy: "save the file as UTF-8")
+        }
+        let text: String
+        switch SQLText(query) {
+        case .one(let statement): text = statement
+        case .empty:
+            throw Failure(.data, "the audience's query is empty", remedy: "give --audience-sql a SELECT")
+        case .several:
+            throw Failure(
+                .data, "the audience's query is more than one statement",
+                remedy: "give --audience-sql one SELECT; what comes before it may be a view, or WITH")
         }
         self.connection = connection
         self.settings = settings
@@ -122,22 +132,6 @@ struct SQLReader: RowReader {
         }
         if start < end { row.bytes.append(contentsOf: line[start..<end]) }
         row.ends.append(row.bytes.count)
-    }
-
-    /// The query without what ends it: white space, semicolons and comments after the last one; `nil` when nothing is left.
-    private static func trimmed(_ query: [UInt8]) -> String? {
-        var bytes = query[...]
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes = bytes.dropFirst(3) }
-        if let semicolon = bytes.lastIndex(of: UInt8(ascii: ";")) {
-            let rest = bytes[(semicolon + 1)...].split(separator: UInt8(ascii: "\n"))
-            let isComment = rest.allSatisfy { line in
-                let text = line.drop { $0 <= 0x20 }
-                return text.isEmpty || text.starts(with: [UInt8(ascii: "-"), UInt8(ascii: "-")])
-            }
-            if isComment { bytes = bytes[..<semicolon] }
-        }
-        while let last = bytes.last, last <= 0x20 || last == UInt8(ascii: ";") { bytes.removeLast() }
-        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
     }
 
     private static func failure(_ error: PostgresError) -> Failure {
