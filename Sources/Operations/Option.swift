@@ -10,16 +10,19 @@ package struct Option: Sendable {
     package let defaultValue: String?
     /// May be given more than once; the variable then holds a list separated by commas.
     package let isRepeatable: Bool
+    /// Has no variable: it says what is to be changed, and one that was set for another program must not.
+    package let isOnLineOnly: Bool
 
     package init(
         _ name: String, _ placeholder: String? = nil, default defaultValue: String? = nil, repeatable: Bool = false,
-        help: String
+        onLineOnly: Bool = false, help: String
     ) {
         self.name = name
         self.placeholder = placeholder
         self.help = help
         self.defaultValue = defaultValue
         self.isRepeatable = repeatable
+        self.isOnLineOnly = onLineOnly
     }
 
     /// Its value names a file or a directory.

@@ -7,7 +7,7 @@ extension OptionTable {
             var help = option.help
             if option.isRepeatable { help += " May be repeated." }
             if let value = option.defaultValue { help += " Default: \(value)." }
-            help += " [\(option.environmentName)]"
+            if !option.isOnLineOnly { help += " [\(option.environmentName)]" }
             text += Self.entry(flag, help)
         }
         text += Self.entry("--help", "Show this.")

@@ -72,7 +72,7 @@ package struct OptionTable: Sendable {
         if operands == nil, let first = operandList.first {
             faults.append("unexpected argument \(GivenText.quoted(first))")
         }
-        for option in options where values[option.name] == nil {
+        for option in options where values[option.name] == nil && !option.isOnLineOnly {
             if let text = environment[option.environmentName], !text.isEmpty {
                 values[option.name] = environmentValues(text, of: option, &faults)
             }

@@ -51,10 +51,17 @@ package struct ParsedOptions: Sendable {
         guard !overflow, seconds >= 0, range.contains(seconds) else {
             throw Failure(
                 .usage,
-                "--\(name) must be from \(range.lowerBound) s to \(range.upperBound) s, such as 90, 10m, 4h or 1d, "
-                    + "not \(GivenText.quoted(text))",
+                "--\(name) must be from \(Self.duration(range.lowerBound)) to \(Self.duration(range.upperBound)), in seconds or "
+                    + "with s, m, h or d behind it, not \(GivenText.quoted(text))",
                 remedy: "see \(program) --help")
         }
         return seconds
+    }
+
+    /// In the largest unit that it is a whole number of: `8d`, `90s`.
+    private static func duration(_ seconds: Int) -> String {
+        let units = [(86_400, "d"), (3_600, "h"), (60, "m")]
+        let unit = units.first { seconds > 0 && seconds.isMultiple(of: $0.0) } ?? (1, "s")
+        return "\(seconds / unit.0)\(unit.1)"
     }
 }

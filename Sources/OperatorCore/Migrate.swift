@@ -44,6 +44,9 @@ extension Subcommand {
     /// What is left to do by hand, each time until it is done; nil when nothing is.
     static func missingIndexes(_ connection: Connection) throws(Failure) -> String? {
         do throws(PostgresError) {
+            // Files of a release before there were any.
+            let isThere = try connection.query("SELECT to_regclass('todoke.missing_indexes') IS NOT NULL")
+            guard isThere.bool(0, 0) == true else { return nil }
             let count = MissingIndexes.decode(try connection.query(MissingIndexes.countStatement))
             guard count > 0 else { return nil }
             let are = count == 1 ? "1 large partition is" : "\(count) large partitions are"

@@ -17,6 +17,11 @@ extension Failure {
             )
         } else if error.source == .usage {
             self.init(.configuration, what, remedy: "check --database-url or the PG* variables")
+        } else if error.sqlState == .readOnlyTransaction {
+            self.init(
+                .unavailable, what,
+                remedy: "connect to the primary: name all servers and target_session_attrs=read-write in --database-url"
+            )
         } else if error.isConnectionLost {
             self.init(.unavailable, what, remedy: "check that Postgres runs there and can be reached")
         } else if error.isRetryable {

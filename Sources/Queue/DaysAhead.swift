@@ -13,6 +13,9 @@ package enum DaysAhead {
     /// Throws a ``Failure`` where the session may not act for the schema's owner, or waited too long for a lock.
     package static func make(_ connection: Connection) throws(Failure) -> Int {
         do throws(PostgresError) {
+            // Files of a release that had no partitions yet.
+            let isThere = try connection.query("SELECT to_regprocedure('todoke.ensure_partitions(int)') IS NOT NULL")
+            guard isThere.bool(0, 0) == true else { return 0 }
             try connection.script("BEGIN; SET LOCAL ROLE todoke_owner")
             let made = try connection.query("SELECT todoke.ensure_partitions(\(days))").int(0, 0) ?? 0
             try connection.script("COMMIT")

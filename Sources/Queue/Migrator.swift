@@ -43,6 +43,7 @@ package struct Migrator {
             let next = try missingFile(connection)
             if let next {
                 try Self.attempt("the migration \(next.name)") { () throws(PostgresError) in
+                    if let locks = Self.locksBefore[next.version] { try connection.script(locks) }
                     try connection.script(next.text)
                 }
             }
@@ -94,6 +95,13 @@ package struct Migrator {
                 remedy: "restore the file of the release; a change to the schema is a new migration")
         }
     }
+
+    /// What files lock in another order than applications do, who would end in deadlocks with them, in theirs.
+    private static let locksBefore = [
+        12: """
+        SET LOCAL ROLE todoke_owner; SET LOCAL lock_timeout = '5s'; LOCK TABLE todoke.messages, todoke.payloads IN SHARE MODE
+        """
+    ]
 
     private static let readingVersion = "reading the schema's version"
 

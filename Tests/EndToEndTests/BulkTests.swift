@@ -74,6 +74,8 @@ extension EndToEnd {
             let figures = ["cancelled", "sending", "sent", "pending"].compactMap { one[$0] as? Int }
             try #require(figures.count == 4)
             #expect(figures[0] > 0 && figures[3] == 0, "\(ended.output)")
+            // Also what senders ended themselves.
+            #expect(figures[0] + figures[1] + figures[2] == 10_000, "\(ended.output)")
             try wait(for: "nothing is under way") {
                 try pipeline.number("SELECT count(*) FROM todoke.messages WHERE state IN ('pending', 'sending')") == 0
             }

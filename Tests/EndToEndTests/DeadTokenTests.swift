@@ -75,7 +75,7 @@ extension EndToEnd {
                 (["--app", "nobody"], Int32(65), "there is no app"), ([], 64, "--app is missing"),
                 (["--app", "x", "--confirm", "--revive"], 64, "give one of them"),
                 (["--app", "x", "--since", "now"], 64, "only for --revive"),
-                (["--app", "x", "--revive", "--since", "soon"], 64, "no time"),
+                (["--app", "x", "--revive", "--since", "soon"], 64, "must be a date and time with an offset"),
             ])
         func refused(_ arguments: [String], _ code: Int32, _ words: String) throws {
             let pipeline = try Pipeline()

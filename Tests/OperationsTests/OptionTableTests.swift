@@ -69,4 +69,26 @@ private func parsed(_ arguments: [String], _ environment: [String: String] = [:]
     @Test func aFailureIsOneLine() {
         #expect(Failure(.data, "a\nb\u{1B}[31m", remedy: "c").line == "a b?[31m; c")
     }
+
+    /// `todoke cancel` with the TODOKE_CAMPAIGN of a producer would cancel it.
+    @Test func whatIsToBeChangedHasNoVariable() throws {
+        let table = OptionTable(
+            program: "demo", summary: "A test.", usage: "demo",
+            options: [Option("all", onLineOnly: true, help: "All."), Option("app", "NAME", help: "An app.")],
+            example: "demo")
+        guard
+            case .run(let options) = try table.parse(
+                arguments: [], environment: ["TODOKE_ALL": "true", "TODOKE_APP": "a"])
+        else { throw Failure(.software, "not a run", remedy: "") }
+        #expect(!options.isSet("all") && options.string("app") == "a")
+        #expect(!table.helpText.contains("TODOKE_ALL") && table.helpText.contains("TODOKE_APP"))
+    }
+
+    @Test(arguments: [("1d", "from 8d to 3650d"), ("never", "from 8d to 3650d"), ("99999d", "not \"99999d\"")])
+    func aDurationsBoundsAreInItsUnits(_ text: String, _ said: String) throws {
+        let failure = #expect(throws: Failure.self) {
+            try parsed(["--lease", text]).duration("lease", in: 8 * 86_400...3_650 * 86_400)
+        }
+        #expect(failure?.what.contains(said) == true, "\(failure?.what ?? "")")
+    }
 }

@@ -199,4 +199,31 @@ import Testing
             "SELECT concat_ws(' ', version, name, digest) FROM todoke.migrations ORDER BY version")
         return (0..<rows.rowCount).map { rows.string($0, 0) }
     }
+
+    /// Who queues locks messages, then payloads; a file that takes them the other way round ends one of both in a deadlock.
+    @Test func whoQueuesMeanwhileWaitsAndIsNotRefused() throws {
+        try ScratchDatabase.with { database in
+            let files = try ScratchDatabase.migrations()
+            _ = try Migrator(files: Array(files[..<11])).migrate(database.connect())
+            let application = try database.connect()
+            try application.script("BEGIN; LOCK TABLE todoke.messages IN ROW EXCLUSIVE MODE")
+            let outcome = Mutex<Result<[String], any Error>?>(nil)
+            let isDone = DispatchSemaphore(value: 0)
+            DispatchQueue.global().async {
+                let applied = Result { try Migrator(files: Array(files[..<12])).migrate(database.connect()).applied }
+                outcome.withLock { $0 = applied }
+                isDone.signal()
+            }
+            let watch = try database.connect()
+            while try watch.query(
+                "SELECT EXISTS (SELECT FROM pg_locks WHERE relation = 'todoke.messages'::regclass AND NOT granted)"
+            ).bool(0, 0) != true {
+                if outcome.withLock({ $0 != nil }) { break }
+                try watch.query("SELECT pg_sleep(0.01)")
+            }
+            try application.script("LOCK TABLE todoke.payloads IN ROW EXCLUSIVE MODE; COMMIT")
+            isDone.wait()
+            #expect(try outcome.withLock { try $0?.get() } == [files[11].name])
+        }
+    }
 }

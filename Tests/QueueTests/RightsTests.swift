@@ -37,6 +37,7 @@ import Testing
         """
     private static let views = [
         "message_status", "notification_summary", "queue_depth", "failures", "dead_tokens", "stale_devices",
+        "event_log",
     ]
 
     /// The error's state, or nil when the role may run the statement.
@@ -149,5 +150,42 @@ import Testing
         let settings = try connection.query(
             "SELECT 'jit=off' = ANY (setconfig) FROM pg_db_role_setting WHERE setrole = $1::regrole", [.text(role)])
         #expect(settings.bool(0, 0) == true)
+    }
+
+    /// What cancels, settles and purges a notification is not the producer's, nor is a notification that was so from the start.
+    @Test(arguments: [
+        "UPDATE todoke.notifications SET cancelled_at = now()", "UPDATE todoke.notifications SET settled_at = now()",
+        "UPDATE todoke.notifications SET settled_summary = '{}'",
+        "UPDATE todoke.notifications SET settled_events = '{}'",
+        "UPDATE todoke.notifications SET purged_at = now()", "UPDATE todoke.notifications SET closes_at = now()",
+        "INSERT INTO todoke.notifications (app, notification_id, settled_at) VALUES (1, 'new', now())",
+    ])
+    func aProducerChangesOnlyWhatItWrites(_ sql: String) throws {
+        #expect(try Self.refusal("todoke_producer", sql) == .insufficientPrivilege)
+    }
+
+    /// A function of the reader's that costs nothing is asked first, where nothing stops the planner.
+    @Test(arguments: ["stale_devices", "dead_tokens"]) func aReadersFunctionSeesWhatItsViewShows(_ view: String) throws
+    {
+        let connection = try ScratchDatabase.shared().connect()
+        try connection.script(
+            """
+            BEGIN;
+            INSERT INTO todoke.apps (name, project_id) VALUES ('leaks', 'demo');
+            INSERT INTO todoke.devices (app, token) SELECT max(id), 'secret' FROM todoke.apps;
+            INSERT INTO todoke.notifications (app, notification_id) SELECT max(id), 'n' FROM todoke.apps;
+            INSERT INTO todoke.messages (notification, app, day) SELECT id, app, day FROM todoke.notifications;
+            INSERT INTO todoke.payloads (id, notification, day, dedupe_key, target_kind, target, payload)
+            SELECT id, notification, day, md5(id::text)::uuid, 'token', 'secret', '{}' FROM todoke.messages;
+            INSERT INTO todoke.attempts (message_id, notification, day, app, claim_no, attempt_no, outcome)
+            SELECT id, notification, day, app, 1, 1, 'retry' FROM todoke.messages;
+            SET LOCAL ROLE todoke_reader;
+            CREATE FUNCTION pg_temp.leak(app text) RETURNS boolean LANGUAGE plpgsql COST 0.0001 AS
+                $$ BEGIN RAISE NOTICE 'asked'; RETURN true; END $$;
+            """)
+        defer { try? connection.script("ROLLBACK") }
+        let target = view == "dead_tokens" ? "target" : "token"
+        #expect(try connection.query("SELECT 1 FROM todoke.\(view) WHERE pg_temp.leak(\(target))").rowCount == 0)
+        #expect(connection.takeNotices().isEmpty)
     }
 }

@@ -14,7 +14,7 @@ extension Subcommand {
             options: [
                 .databaseURL,
                 Option("app", "NAME", help: "The app, as in todoke.apps."),
-                Option("campaign", "NAME", help: "All notifications of this campaign."),
+                Option("campaign", "NAME", onLineOnly: true, help: "All notifications of this campaign."),
                 .json,
             ],
             example: """
@@ -59,6 +59,9 @@ private struct CancelRun {
         let id: String
         var wasCancelled = false
         var wasLoading = false
+        /// Ended by this call.
+        var walked = 0
+        /// Cancelled since this call began, by whom ever.
         var cancelled = 0
         var counts = Cancellation.Counts()
     }
@@ -106,13 +109,16 @@ private struct CancelRun {
     private mutating func end(_ one: One) throws(Failure) -> One {
         var one = one
         for pass in 1...Self.passes {
-            let before = one.cancelled
+            let before = one.walked
             try walk(&one)
+            one.cancelled = max(one.cancelled, one.walked)
             let result = try session.query(
                 Cancellation.countStatement, [.text(app), .text(one.id)], while: "counting what became of it")
             one.counts = Cancellation.decodeCounts(result)
+            // Senders end what they come to themselves.
+            if !one.wasCancelled { one.cancelled = max(one.cancelled, one.counts.cancelled) }
             guard one.counts.pending > 0, pass < Self.passes, !StopSignal.isRequested else { break }
-            if one.cancelled == before { try session.pause() }
+            if one.walked == before { try session.pause() }
         }
         return one
     }
@@ -124,7 +130,7 @@ private struct CancelRun {
                 Cancellation.pendingStatement, [.text(app), .text(one.id), .optional(key)],
                 while: "cancelling (\(total) so far)")
             let batch = Cancellation.decodePending(result)
-            one.cancelled += batch.cancelled
+            one.walked += batch.cancelled
             total += batch.cancelled
             key = batch.next
             report.progress("\(total) cancelled, at \(GivenText.quoted(one.id))")

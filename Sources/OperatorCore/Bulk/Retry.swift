@@ -14,18 +14,21 @@ extension Subcommand {
             options: [
                 .databaseURL,
                 Option("app", "NAME", help: "The app, as in todoke.apps."),
-                Option("notification", "ID", help: "Only messages of this notification."),
+                Option("notification", "ID", onLineOnly: true, help: "Only messages of this notification."),
                 Option(
-                    "code", "CODE", repeatable: true,
+                    "code", "CODE", repeatable: true, onLineOnly: true,
                     help:
                         "Only messages that failed with this error_code. OUTCOME_UNKNOWN, which may have arrived, is retried only where it is named."
                 ),
                 Option(
-                    "since", "TIME", help: "Only messages that failed then or later, such as 2026-11-30T18:00:00+09:00."
+                    "since", "TIME", onLineOnly: true,
+                    help: "Only messages that failed then or later, such as 2026-11-30T18:00:00+09:00."
                 ),
-                Option("until", "TIME", help: "Only messages that failed before then."),
-                Option("message", "ID", help: "Only this message."),
-                Option("all", help: "Every failed message of the app: needed where nothing else says which."),
+                Option("until", "TIME", onLineOnly: true, help: "Only messages that failed before then."),
+                Option("message", "ID", onLineOnly: true, help: "Only this message."),
+                Option(
+                    "all", onLineOnly: true,
+                    help: "Every failed message of the app: needed where nothing else says which."),
                 Option("dry-run", help: "Count, and change nothing."),
                 .json,
             ],
@@ -86,24 +89,6 @@ extension RetryFailed {
         if let since, let until, since >= until {
             throw Failure(.usage, "--since is not before --until", remedy: "see \(options.program) --help")
         }
-    }
-}
-
-extension ParsedOptions {
-    /// The option as a moment with an offset, in seconds since 1970; `nil` when it is not given.
-    fileprivate func moment(_ name: String) throws(Failure) -> Int? {
-        guard let text = given(name) else { return nil }
-        let bytes = Array(text.utf8)
-        // Without an offset nothing says which six o'clock is meant.
-        let hasOffset = bytes.last == UInt8(ascii: "Z") || bytes.dropFirst(11).contains { $0 == 0x2B || $0 == 0x2D }
-        guard hasOffset, let seconds = Moment.seconds(bytes.span) else {
-            throw Failure(
-                .usage,
-                "--\(name) must be a date and time with an offset, such as 2026-11-30T18:00:00+09:00 or …Z, "
-                    + "not \(GivenText.quoted(text))",
-                remedy: "see \(program) --help")
-        }
-        return seconds
     }
 }
 

@@ -13,14 +13,16 @@ extension Subcommand {
             usage: "todoke devices sweep --app NAME [--confirm | --revive [--since TIME]]",
             options: [
                 .databaseURL, Option("app", "NAME", help: "The app, as in todoke.apps."),
-                Option("confirm", help: "Mark them. An app that was held because of too many is resumed."),
                 Option(
-                    "revive",
+                    "confirm", onLineOnly: true, help: "Mark them. An app that was held because of too many is resumed."
+                ),
+                Option(
+                    "revive", onLineOnly: true,
                     help:
                         "The proofs were wrong: take back the marks since two hours before the hold, and let no proof recorded so far count. The app is resumed."
                 ),
                 Option(
-                    "since", "TIME",
+                    "since", "TIME", onLineOnly: true,
                     help: "With --revive: take back the marks since then, such as 2026-12-01T09:00:00+09:00."),
                 .json,
             ],
@@ -36,20 +38,15 @@ extension Subcommand {
         if confirms && revives {
             throw Failure(.usage, "--confirm marks devices and --revive takes marks back", remedy: "give one of them")
         }
-        let since = options.given("since").map { Moment.seconds(Array($0.utf8).span) }
-        if let since {
-            guard revives, since != nil else {
-                throw Failure(
-                    .usage,
-                    revives ? "--since is no time" : "--since is only for --revive",
-                    remedy: "write it as 2026-12-01T09:00:00+09:00, with its zone")
-            }
+        if options.given("since") != nil && !revives {
+            throw Failure(.usage, "--since is only for --revive", remedy: "see \(options.program) --help")
         }
+        let since = try options.moment("since")
         let sweep = DeadTokenSweep(try connect(options), app: app)
         let progress = ProgressLine(revives ? "devices" : "proofs")
         let report =
             revives
-            ? try sweep.revive(since: since ?? nil, progress: progress.show)
+            ? try sweep.revive(since: since, progress: progress.show)
             : try sweep.mark(confirm: confirms, progress: progress.show)
         progress.end()
         let text = options.isSet("json") ? json(report, app, confirms, revives) : text(report, confirms, revives)

@@ -49,13 +49,17 @@ package struct DeadTokenSweep {
 
     /// Takes back the marks since `since` (seconds since 1970), or since two hours before the hold; then what was proven so far counts no more.
     ///
-    /// Throws a ``Failure`` when neither is known.
+    /// Throws a ``Failure`` when neither is known, or when the time has not come.
     package func revive(since: Int?, progress: (Int) -> Void = { _ in }) throws(Failure) -> Report {
         var report = Report(heldSince: try heldSince())
         guard since != nil || report.heldSince != nil else {
             throw Failure(
                 .usage, "no device of the app is held, so it is not known since when the marks are wrong",
                 remedy: "name the time with --since")
+        }
+        let isAhead = try query("SELECT to_timestamp($1::bigint) > now()", [.optional(since)])
+        guard isAhead.bool(0, 0) != true else {
+            throw Failure(.usage, "--since is in the future", remedy: "name the time from which on the marks are wrong")
         }
         while true {
             let step = try query(
@@ -94,6 +98,11 @@ package struct DeadTokenSweep {
 
     private func query(_ sql: String, _ parameters: [Value]) throws(Failure) -> QueryResult {
         do throws(PostgresError) { return try connection.query(sql, parameters) } catch {
+            guard error.sqlState != .insufficientPrivilege else {
+                throw Failure(
+                    .configuration, "sweeping dead tokens failed: \(error.message)",
+                    remedy: "run it as a member of todoke_owner")
+            }
             throw Failure(error, while: "sweeping dead tokens")
         }
     }

@@ -76,23 +76,52 @@ extension Purger {
                 }
             case .attached, .pending, nil: break
             }
+            if let why = try dependents(table, parent) { return .init(day: day.day, why: why) }
         }
         return nil
+    }
+
+    /// What somebody else made that keeps the table from being dropped, or its parent from letting go of it.
+    private func dependents(_ table: String, _ parent: String) throws -> String? {
+        let found = try connection.query(
+            """
+            SELECT string_agg(DISTINCT what, ', ') FROM (
+                SELECT 'view ' || r.ev_class::regclass AS what FROM pg_depend AS d
+                JOIN pg_rewrite AS r ON r.oid = d.objid AND r.ev_class <> d.refobjid
+                WHERE d.classid = 'pg_rewrite'::regclass AND d.refobjid = to_regclass($1)
+                UNION ALL
+                SELECT 'foreign key of ' || c.conrelid::regclass FROM pg_constraint AS c
+                WHERE c.contype = 'f' AND c.confrelid IN (to_regclass($1), ('todoke.' || $2)::regclass)
+            ) AS others
+            """, [.text(table), .text(parent)])
+        if !found.isNull(0, 0) {
+            return "\(found.string(0, 0)) depends on \(table): drop that, or have it read todoke.\(parent)"
+        }
+        let other = try connection.query(
+            """
+            SELECT nullif(p.partdefid, 0)::regclass::text FROM pg_partitioned_table AS p
+            WHERE p.partrelid = ('todoke.' || $1)::regclass
+            """, [.text(parent)])
+        guard !other.isNull(0, 0) else { return nil }
+        return "todoke.\(parent) has a default partition, \(other.string(0, 0)), and lets no day go: detach it"
     }
 
     /// From here on nothing is queued for the day, whatever its transaction takes the time to be.
     private func mark(_ day: RetentionDay) throws {
         var marked = 0
         repeat {
-            try willDo("mark \(day.day)")
-            marked = try connection.query(
-                """
-                UPDATE todoke.notifications SET purged_at = now()
-                WHERE ctid = ANY (ARRAY(
-                    SELECT ctid FROM todoke.notifications
-                    WHERE day = \(day.day.sql) AND purged_at IS NULL LIMIT 50000 FOR NO KEY UPDATE))
-                """
-            ).affectedRows
+            try persist("mark \(day.day)", day, "messages") { () throws(PostgresError) in
+                // In the order of those who retry, whom it would meet in a circle else.
+                marked = try connection.query(
+                    """
+                    WITH next AS MATERIALIZED (
+                        SELECT id FROM todoke.notifications WHERE day = \(day.day.sql) AND purged_at IS NULL
+                        ORDER BY id LIMIT 50000 FOR NO KEY UPDATE)
+                    UPDATE todoke.notifications SET purged_at = now()
+                    WHERE day = \(day.day.sql) AND purged_at IS NULL AND id IN (SELECT id FROM next)
+                    """
+                ).affectedRows
+            }
         } while marked > 0
     }
 

@@ -34,10 +34,11 @@ package struct Purger {
         self.willDo = willDo
     }
 
-    /// Readers and writers never wait longer than this for a purge.
+    /// Readers and writers never wait longer than this for a purge; a session whose program is gone ends, also while it waits.
     private static let session = """
         SET ROLE todoke_owner; SET lock_timeout = '2s'; SET statement_timeout = 0; SET datestyle = 'ISO, YMD'; SET timezone = 'UTC';
-        SET default_transaction_isolation = 'read committed'; SET default_transaction_read_only = off; SET jit = off
+        SET default_transaction_isolation = 'read committed'; SET default_transaction_read_only = off; SET jit = off;
+        SET client_connection_check_interval = '2s'
         """
 
     package func run() throws -> PurgeReport {
@@ -58,6 +59,11 @@ package struct Purger {
             } catch let error as Blocked {
                 report.blocked = error.story
                 break
+            } catch let error as PostgresError where Self.isOfOneDay(error) {
+                // Its detail names what depends; that of others may quote a row.
+                let detail = error.sqlState?.rawValue == "2BP01" ? error.detail : nil
+                let what = [error.message, detail].compactMap { $0 }.joined(separator: ": ")
+                report.kept.append(.init(day: day.day, why: what))
             }
         }
         if let seconds = request.eventsOlderThanSeconds, !request.isRehearsal {
@@ -75,6 +81,11 @@ package struct Purger {
         report.dropped.sort { $0.day < $1.day }
         report.kept.sort { $0.day < $1.day }
         return report
+    }
+
+    /// Something depends on a table of the day (2BP01), or it is not the owner's: the other days can go all the same.
+    private static func isOfOneDay(_ error: PostgresError) -> Bool {
+        error.sqlState?.rawValue == "2BP01" || error.sqlState == .insufficientPrivilege
     }
 
     /// Two purges would be in each other's way.

@@ -116,4 +116,16 @@ import Testing
             """, [.int(id)])
         #expect((600_000..<660_000).contains(try #require(try age())))
     }
+
+    @Test func `a pause by hand outlives the brake on dead tokens`() throws {
+        let fixture = try BulkFixture()
+        try fixture.connection.query(
+            """
+            UPDATE todoke.apps SET dead_tokens_held_at = now(), paused_at = now(), pause_reason = todoke.dead_token_pause()
+            WHERE name = $1
+            """, [.text(fixture.app)])
+        #expect(try Self.pause(fixture).reason == nil)
+        try fixture.connection.query("SELECT todoke.end_dead_token_hold($1)", [.text(fixture.app)])
+        #expect(try Self.since(fixture) != "-")
+    }
 }

@@ -121,4 +121,17 @@ import Testing
         let fixture = try BulkFixture()
         #expect(try fixture.refusal("retry_failed($1, batch => \(batch))").sqlState?.rawValue == "22023")
     }
+
+    @Test func `a target of any kind is sent again when its device was registered again`() throws {
+        for kind in ["token", "fid"] {
+            let fixture = try BulkFixture()
+            let id = try fixture.put("n", .failed, target: "again", code: "UNREGISTERED", outcome: "token_invalid")
+            try fixture.connection.query(
+                "UPDATE todoke.payloads SET target_kind = $2::todoke.target_kind WHERE id = $1::bigint",
+                [.int(id), .text(kind)])
+            #expect(try fixture.retry().deadToken == 1)
+            try fixture.device("again", ", registered_at", ", now() + interval '1 s'")
+            #expect(try fixture.retry().retried == 1, "\(kind)")
+        }
+    }
 }

@@ -134,4 +134,13 @@ import Testing
             try DeadTokenSweep(fixture.queue.connection, app: "nobody").mark(confirm: false)
         }
     }
+
+    /// Everything proven so far would count no more, and nothing would be revived.
+    @Test func aTimeThatHasNotComeRevivesNothing() throws {
+        try hold()
+        let failure = #expect(throws: Failure.self) { try sweep.revive(since: 4_000_000_000) }
+        #expect(failure?.exit == .usage && failure?.what.contains("future") == true)
+        #expect(try fixture.dead().count == 150)
+        #expect(try state()?.hasPrefix("held paused") == true)
+    }
 }

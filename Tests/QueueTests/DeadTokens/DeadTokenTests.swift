@@ -111,4 +111,42 @@ import Testing
         #expect((0..<rows.rowCount).map { rows.string($0, 0) } == ["s30", "s269", "s270"])
         #expect((0..<rows.rowCount).map { rows.bool($0, 2) } == [false, false, true])
     }
+
+    /// In a registry that nobody has analyzed yet, as it is on its first day: one look for each proof, not all devices.
+    @Test func eachProofIsOneLook() throws {
+        try ScratchDatabase.with { database in
+            try database.migrate()
+            let connection = try database.connect()
+            try connection.script(
+                """
+                ALTER TABLE todoke.devices SET (autovacuum_enabled = off);
+                INSERT INTO todoke.apps (name, project_id) VALUES ('young', 'p');
+                INSERT INTO todoke.notifications (app, notification_id) VALUES (1, 'n');
+                INSERT INTO todoke.devices (app, token, registered_at) VALUES (1, 't0', now() - interval '1 day');
+                ANALYZE todoke.devices;
+                INSERT INTO todoke.devices (app, token, registered_at)
+                SELECT 1, 't' || g, now() - interval '1 day' FROM generate_series(1, 600) AS g;
+                INSERT INTO todoke.messages (notification, app, day)
+                SELECT n.id, 1, n.day FROM todoke.notifications AS n, generate_series(1, 600);
+                INSERT INTO todoke.payloads (id, notification, day, dedupe_key, target_kind, target, payload)
+                SELECT id, notification, day, md5(id::text)::uuid, 'token', 't' || id, '{}' FROM todoke.messages;
+                """)
+            try connection.script("VACUUM ANALYZE todoke.messages")
+            try connection.script("BEGIN")
+            try connection.query(
+                """
+                SELECT todoke.record_dead_tokens(1, day, array_agg(id), array_agg(1), array_agg('UNREGISTERED'::text),
+                    array_agg(now())) FROM todoke.messages GROUP BY day
+                """)
+            let read = try connection.query(
+                """
+                SELECT pg_stat_get_xact_tuples_fetched(i.indexrelid) FROM pg_index AS i
+                WHERE i.indrelid = 'todoke.devices'::regclass
+                UNION ALL SELECT pg_stat_get_xact_tuples_returned('todoke.devices'::regclass)
+                """)
+            let rows = (0..<read.rowCount).reduce(0) { $0 + (read.int($1, 0) ?? 0) }
+            #expect(rows < 6_000, "\(rows) rows of devices")
+            try connection.script("ROLLBACK")
+        }
+    }
 }

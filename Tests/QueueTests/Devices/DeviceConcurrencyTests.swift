@@ -6,13 +6,13 @@ import Testing
 
 /// Many applications at once.
 @Suite(.migratedDatabase) struct DeviceConcurrencyTests {
-    @Test(arguments: [(8, 8), (60, 40)])
-    func `eight clients with the same tokens and installations`(_ tokens: Int, _ installations: Int) throws {
+    @Test(arguments: [(8, 8), (60, 40), (6, 4)])
+    func `many clients with the same tokens and installations`(_ tokens: Int, _ installations: Int) throws {
         let fixture = try DeviceFixture()
         let app = fixture.app
         let database = try ScratchDatabase.shared()
         let failures = Mutex<[String]>([])
-        DispatchQueue.concurrentPerform(iterations: 8) { client in
+        DispatchQueue.concurrentPerform(iterations: 12) { client in
             var random = SplitMix(state: UInt64(client + tokens))
             do {
                 let connection = try database.connect()

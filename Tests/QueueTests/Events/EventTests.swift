@@ -143,4 +143,47 @@ import Testing
             "SELECT opens, received, reach FROM todoke.notification_summary WHERE app = $1", [.text(fixture.app)])
         #expect(row.int(0, 0) == 1_000 && row.int(0, 1) == 1_000 && row.int(0, 2) == 0)
     }
+
+    @Test func whatWasReportedBeforeItsTokenWasRegisteredCountsOnce() throws {
+        let fixture = try EventFixture()
+        #expect(try fixture.record("'n', 'opened', 'late'") == true)
+        try fixture.admin.query(
+            "INSERT INTO todoke.devices (app, token) VALUES ($1::int, 'late')", [.int(fixture.appID)])
+        #expect(try fixture.record("'n', 'opened', 'late'") == false)
+        #expect(try fixture.record("'n', 'received', 'late'") == true)
+        #expect(try fixture.value("SELECT count(*) FROM todoke.events WHERE app = $1::int AND kind = 'opened'") == "1")
+    }
+
+    /// Two callers that name no token in two ways must not wait for each other in a circle.
+    @Test(arguments: [#", "token": """#, ", \"token\": null", ""]) func anEmptyTokenComesWhereNoneDoes(_ token: String)
+        throws
+    {
+        let fixture = try EventFixture()
+        let user = #"{"notification_id": "n", "kind": "opened", "user_id": "u"\#(token)}"#
+        let device = #"{"notification_id": "n", "kind": "opened", "token": "t"}"#
+        #expect(try fixture.recordAll("[\(user), \(device)]")[0] == "2")
+        #expect(
+            try fixture.value(
+                "SELECT string_agg(left(subject, 1), '' ORDER BY id) FROM todoke.events WHERE app = $1::int")
+                == "tu")
+    }
+
+    @Test func readersSeeWhatWasReported() throws {
+        let fixture = try EventFixture()
+        try fixture.admin.query(
+            "INSERT INTO todoke.devices (app, token, platform) VALUES ($1::int, 'a', 'ios')", [.int(fixture.appID)])
+        try fixture.record("'n', 'opened', 'a', 'u1', properties => '{\"tab\": 1}'")
+        try fixture.record("'n', 'received', user_id => 'u2'")
+        let reader = try ScratchDatabase.shared().connect()
+        try reader.script("SET SESSION AUTHORIZATION todoke_reader")
+        let rows = try reader.query(
+            """
+            SELECT notification_id, kind, user_id, platform, properties ->> 'tab', device IS NOT NULL, at <= now()
+            FROM todoke.event_log WHERE app = $1 ORDER BY kind
+            """, [.text(fixture.app)])
+        let lines = (0..<rows.rowCount).map { row in
+            (0..<7).map { rows.optionalString(row, $0) ?? "-" }.joined(separator: " ")
+        }
+        #expect(lines == ["n opened u1 ios 1 t t", "n received u2 - - f t"])
+    }
 }

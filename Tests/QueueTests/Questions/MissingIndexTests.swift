@@ -62,7 +62,7 @@ import Testing
             let commands = try missing(connection)
             #expect(
                 commands.map { $0.prefix(12) } == [
-                    "CREATE INDEX", "ALTER INDEX ", "COMMENT ON I", "CREATE INDEX", "ALTER INDEX ", "COMMENT ON I",
+                    "CREATE INDEX", "SET LOCAL lo", "COMMENT ON I", "CREATE INDEX", "SET LOCAL lo", "COMMENT ON I",
                 ])
             // New days do not wait for the old one.
             #expect(try connection.query("SELECT todoke.ensure_partitions(20)").int(0, 0) ?? 0 > 0)
@@ -85,6 +85,24 @@ import Testing
                 commands.filter { $0.hasPrefix("DROP INDEX CONCURRENTLY todoke.payloads_") }.count == 1, "\(commands)")
             for command in commands { try connection.script(command) }
             #expect(try missing(connection) == [])
+        }
+    }
+
+    /// As when attaching waited for a reader, and gave up.
+    @Test func `what is built already is only attached`() throws {
+        try withOldDatabase(rows: 140_000) { database, connection in
+            try database.migrate()
+            let user = try missing(connection).filter { $0.contains("payloads_user") }
+            try connection.script(user[0])
+            let reader = try database.connect()
+            try reader.script("BEGIN; SELECT count(*) FROM todoke.payloads")
+            let refused = #expect(throws: PostgresError.self) { try connection.script(user[1]) }
+            #expect(refused?.sqlState == .lockNotAvailable)
+            try reader.script("COMMIT")
+            let commands = try missing(connection).filter { $0.contains("payloads_user") }
+            #expect(commands == Array(user.dropFirst()))
+            for command in commands { try connection.script(command) }
+            #expect(try missing(connection).allSatisfy { !$0.contains("payloads_user") })
         }
     }
 }

@@ -182,4 +182,36 @@ import Testing
             #expect(try young.tables() == RetentionDay.parents)
         }
     }
+
+    @Test func `what somebody built on a day keeps that day only, and is named`() throws {
+        try withOldDay { database, day in
+            try day.fill("broadcast", messages: 30)
+            let other = try OldDay(database.connect(), ago: 41)
+            try other.fill("older", messages: 30)
+            try day.connection.script(
+                "CREATE VIEW public.report AS SELECT * FROM \(day.table("messages")) WHERE state = 'sent'")
+            let report = try OldDay.purge(database)
+            #expect(report.dropped.map(\.day) == [other.day])
+            #expect(report.kept.map(\.day) == [day.day])
+            #expect(report.kept.first?.why.contains("view report depends on") == true, "\(report.kept)")
+            #expect(try day.tables() == RetentionDay.parents)
+            try day.connection.script("DROP VIEW public.report")
+            #expect(try OldDay.purge(database).dropped.map(\.day) == [day.day])
+        }
+    }
+
+    @Test func `a foreign key and a default partition keep a day, and are named`() throws {
+        try withOldDay { database, day in
+            try day.fill("broadcast", messages: 30)
+            try day.connection.script(
+                "CREATE TABLE public.notes (id bigint, day date, FOREIGN KEY (id, day) REFERENCES todoke.messages)")
+            let kept = try OldDay.purge(database).kept
+            #expect(kept.first?.why.contains("foreign key of notes") == true, "\(kept)")
+            try day.connection.script(
+                "DROP TABLE public.notes; CREATE TABLE public.rest PARTITION OF todoke.attempts DEFAULT")
+            let report = try OldDay.purge(database)
+            #expect(report.kept.first?.why.contains("default partition, rest") == true, "\(report.kept)")
+            #expect(report.blocked == nil)
+        }
+    }
 }

@@ -509,6 +509,7 @@ COMMENT ON FUNCTION todoke.completed_message(message jsonb, android_key text, no
 CREATE FUNCTION todoke.count_devices(app integer) RETURNS bigint
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
 DECLARE
     exact bigint;
@@ -609,6 +610,9 @@ ALTER FUNCTION todoke.device_fault(token text, user_id text, platform text, loca
 COMMENT ON FUNCTION todoke.device_fault(token text, user_id text, platform text, locale text, channels text[], installation_id text, app_version text) IS 'What is wrong with a device that is to be registered, and what to do about it; NULL when nothing is.';
 CREATE FUNCTION todoke.device_of(app integer, token text) RETURNS bigint
     LANGUAGE plpgsql STABLE
+    SET enable_sort TO 'off'
+    SET enable_seqscan TO 'off'
+    SET enable_bitmapscan TO 'off'
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -1035,6 +1039,13 @@ BEGIN
     IF insert_event.token <> '' THEN
         SELECT d.id INTO known FROM todoke.devices AS d WHERE d.app = insert_event.app AND d.token = insert_event.token;
     END IF;
+    IF known IS NOT NULL AND EXISTS (
+        SELECT FROM todoke.events AS v
+        WHERE v.app = insert_event.app AND v.notification_id = insert_event.notification_id AND v.kind = insert_event.kind
+            AND v.subject = 't' || left(encode(sha256(convert_to(insert_event.token, 'UTF8')), 'hex'), 32))
+    THEN
+        RETURN false;
+    END IF;
     INSERT INTO todoke.events (app, notification_id, kind, user_id, device, at, properties, subject)
     VALUES (
         insert_event.app, insert_event.notification_id, insert_event.kind, nullif(insert_event.user_id, ''), known, happened,
@@ -1332,9 +1343,10 @@ DECLARE
     app_id int := todoke.bulk_app(app);
 BEGIN
     SELECT a.paused_at IS NOT NULL INTO was_paused FROM todoke.apps AS a WHERE a.id = app_id FOR NO KEY UPDATE;
+    -- With the brake's own reason it would end with the brake.
     UPDATE todoke.apps AS a SET
         paused_at = coalesce(a.paused_at, now()),
-        pause_reason = coalesce(nullif(pause_app.reason, ''), a.pause_reason)
+        pause_reason = coalesce(nullif(pause_app.reason, ''), nullif(a.pause_reason, todoke.dead_token_pause()))
     WHERE a.id = app_id
     RETURNING a.paused_at, a.pause_reason INTO paused_at, pause_reason;
     -- Senders look at once, and give back what they have not posted.
@@ -1342,7 +1354,7 @@ BEGIN
 END
 $$;
 ALTER FUNCTION todoke.pause_app(app text, reason text, OUT paused_at timestamp with time zone, OUT pause_reason text, OUT was_paused boolean) OWNER TO todoke_owner;
-COMMENT ON FUNCTION todoke.pause_app(app text, reason text, OUT paused_at timestamp with time zone, OUT pause_reason text, OUT was_paused boolean) IS 'Pauses an app: nothing more of it is claimed, what is being posted ends as it does. Paused again, it stays paused since the first time, and a new reason replaces the old one.';
+COMMENT ON FUNCTION todoke.pause_app(app text, reason text, OUT paused_at timestamp with time zone, OUT pause_reason text, OUT was_paused boolean) IS 'Pauses an app: nothing more of it is claimed, what is being posted ends as it does. Paused again, it stays paused since the first time, and a new reason replaces the old one; one that the brake on dead tokens paused stays paused when that ends.';
 CREATE FUNCTION todoke.reach(app integer, notification bigint, day date) RETURNS bigint
     LANGUAGE plpgsql STABLE SECURITY DEFINER COST 100000
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -1406,6 +1418,7 @@ CREATE FUNCTION todoke.record_dead_tokens(sender_id bigint, day date, message_id
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET "DateStyle" TO 'ISO, YMD'
+    SET enable_seqscan TO 'off'
     AS $_$
 #variable_conflict use_column
 DECLARE
@@ -1427,18 +1440,22 @@ BEGIN
             SELECT array_agg(locked.id) AS devices, array_agg(locked.message_id) AS message_ids,
                 array_agg(locked.code) AS codes, count(DISTINCT locked.id) AS number
             FROM (
-                SELECT d.id, proof.message_id, proof.code
-                FROM unnest($1, $2, $3, $4) AS proof (message_id, app, code, dead_at)
-                CROSS JOIN LATERAL (
-                    SELECT p.target FROM todoke.payloads AS p
-                    WHERE p.id = proof.message_id AND p.day = %L AND p.target_kind IN ('token', 'fid') OFFSET 0
-                ) AS said
-                CROSS JOIN LATERAL (
-                    SELECT d.id FROM todoke.devices AS d WHERE d.app = $5 AND d.token = said.target OFFSET 0
+                SELECT d.id, seen.message_id, seen.code
+                FROM (
+                    SELECT todoke.device_of($5, said.target) AS id, proof.message_id, proof.code, proof.dead_at
+                    FROM unnest($1, $2, $3, $4) AS proof (message_id, app, code, dead_at)
+                    CROSS JOIN LATERAL (
+                        SELECT p.target FROM todoke.payloads AS p
+                        WHERE p.id = proof.message_id AND p.day = %L AND p.target_kind IN ('token', 'fid') OFFSET 0
+                    ) AS said
+                    WHERE proof.app = $5
+                    ORDER BY 1 OFFSET 0
                 ) AS seen
-                JOIN todoke.devices AS d ON d.id = seen.id
-                WHERE proof.app = $5 AND d.invalidated_at IS NULL AND d.registered_at <= proof.dead_at
-                ORDER BY d.id FOR UPDATE OF d SKIP LOCKED
+                CROSS JOIN LATERAL (
+                    SELECT d.id FROM todoke.devices AS d
+                    WHERE d.id = seen.id AND d.invalidated_at IS NULL AND d.registered_at <= seen.dead_at
+                    FOR UPDATE SKIP LOCKED
+                ) AS d
             ) AS locked
             $query$, day) INTO dead USING message_ids, apps, codes, dead_at, owner.id;
         CONTINUE WHEN dead.number = 0;
@@ -1575,7 +1592,7 @@ BEGIN
         FROM json_array_elements(record_events.events) WITH ORDINALITY AS g (value, place)
         CROSS JOIN LATERAL (
             SELECT CASE json_typeof(g.value) WHEN 'object' THEN g.value ELSE '{}' END AS value) AS e
-        ORDER BY e.value ->> 'notification_id' COLLATE "C", e.value ->> 'kind' COLLATE "C", e.value ->> 'token' COLLATE "C",
+        ORDER BY e.value ->> 'notification_id' COLLATE "C", e.value ->> 'kind' COLLATE "C", nullif(e.value ->> 'token', '') COLLATE "C",
             e.value ->> 'user_id' COLLATE "C", g.place
     LOOP
         fault := todoke.event_fault(event.kind, event.token, event.user_id, event.properties);
@@ -1611,6 +1628,8 @@ CREATE FUNCTION todoke.register_device(app text, token text, user_id text DEFAUL
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET enable_sort TO 'off'
+    SET enable_bitmapscan TO 'off'
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -1624,6 +1643,8 @@ DECLARE
     old_id bigint;
     is_in_place boolean;
     is_locked boolean := false;
+    locks bigint[];
+    lock bigint;
     own todoke.devices;
     old todoke.devices;
     row todoke.devices;
@@ -1713,14 +1734,26 @@ BEGIN
             END IF;
             CONTINUE;
         END IF;
-        -- Rows are locked in the order of their ids, and given back before this tries again.
+        -- Two tokens may change installations with each other: who does so waits here, before any row is locked. Rows are locked
+        -- in the order of their ids, and all of it is given back before this tries again.
         BEGIN
+            locks := ARRAY(
+                SELECT DISTINCT hashtextextended('todoke installation ' || owner.id || ' ' || i.name, 0)
+                FROM unnest(ARRAY[installation, own_installation]) AS i (name) WHERE i.name IS NOT NULL ORDER BY 1);
+            FOREACH lock IN ARRAY locks LOOP
+                IF NOT is_locked THEN
+                    PERFORM pg_advisory_xact_lock(lock);
+                ELSIF NOT pg_try_advisory_xact_lock(lock) THEN
+                    -- Whoever has it decides about the installation; this token will say again where it is.
+                    installation := NULL;
+                    old_id := NULL;
+                END IF;
+            END LOOP;
             own := NULL;
             old := NULL;
             IF is_locked AND old_id IS NOT NULL THEN
                 SELECT d.id INTO old_id FROM todoke.devices AS d WHERE d.id = old_id FOR UPDATE SKIP LOCKED;
                 IF old_id IS NULL THEN
-                    -- Whoever has it decides about the installation; this token will say again where it is.
                     installation := NULL;
                 END IF;
             END IF;
@@ -1733,9 +1766,8 @@ BEGIN
                     old := row;
                 END IF;
             END LOOP;
-            IF own.id IS DISTINCT FROM own_id
-                OR register_device.installation_id IS NULL AND own.installation_id IS DISTINCT FROM own_installation
-            THEN
+            -- Of an installation that it has only now, no lock was taken above.
+            IF own.id IS DISTINCT FROM own_id OR own.installation_id IS DISTINCT FROM own_installation THEN
                 RAISE unique_violation;
             END IF;
             IF old.id IS NOT NULL THEN
@@ -1954,7 +1986,7 @@ BEGIN
                 ) AS n ON true
                 LEFT JOIN LATERAL (
                     SELECT p.target FROM todoke.payloads AS p
-                    WHERE p.day = %2$L AND p.id = f.id AND p.target_kind = 'token' OFFSET 0
+                    WHERE p.day = %2$L AND p.id = f.id AND p.target_kind IN ('token', 'fid') OFFSET 0
                 ) AS p ON true
                 LEFT JOIN LATERAL (
                     -- Proofs that somebody found wrong do not count, see todoke devices sweep --revive.
@@ -1965,7 +1997,7 @@ BEGIN
                 ) AS proof ON true
                 LEFT JOIN LATERAL (
                     SELECT d.id, d.invalidated_at, d.registered_at FROM todoke.devices AS d
-                    WHERE d.app = %3$s AND d.token = p.target OFFSET 0
+                    WHERE d.id = todoke.device_of(%3$s, p.target) OFFSET 0
                 ) AS d ON true
             ), locked AS MATERIALIZED (
                 SELECT ctid AS place FROM todoke.messages
@@ -2454,6 +2486,7 @@ COMMENT ON FUNCTION todoke.summarize_notification(notification bigint, day date)
 CREATE FUNCTION todoke.sweep_dead_tokens(app text, is_rehearsal boolean DEFAULT true, after timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, after_id bigint DEFAULT 0, OUT looked integer, OUT marked integer, OUT next timestamp with time zone, OUT next_id bigint) RETURNS record
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
+    SET enable_seqscan TO 'off'
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -2479,26 +2512,31 @@ BEGIN
     looked := proofs.number;
     next := proofs.ats[looked];
     next_id := proofs.message_ids[looked];
-    WITH found AS MATERIALIZED (
-        SELECT d.id, proof.message_id, proof.code
+    WITH seen AS MATERIALIZED (
+        SELECT todoke.device_of(owner.id, said.target) AS id, proof.message_id, proof.code, proof.dead_at
         FROM unnest(proofs.message_ids, proofs.days, proofs.codes, proofs.dead_at) AS proof (message_id, day, code, dead_at)
         CROSS JOIN LATERAL (
             SELECT p.target FROM todoke.payloads AS p
             WHERE p.id = proof.message_id AND p.day = proof.day AND p.target_kind IN ('token', 'fid') OFFSET 0
         ) AS said
-        CROSS JOIN LATERAL (
-            SELECT d.id FROM todoke.devices AS d WHERE d.app = owner.id AND d.token = said.target OFFSET 0
-        ) AS seen
-        JOIN todoke.devices AS d ON d.id = seen.id
-        WHERE d.invalidated_at IS NULL AND d.registered_at <= proof.dead_at
-        ORDER BY d.id FOR UPDATE OF d SKIP LOCKED
+        ORDER BY 1
+    ), counted AS MATERIALIZED (
+        -- A rehearsal locks nothing.
+        SELECT s.id FROM seen AS s CROSS JOIN LATERAL (
+            SELECT FROM todoke.devices AS d
+            WHERE d.id = s.id AND d.invalidated_at IS NULL AND d.registered_at <= s.dead_at AND is_rehearsal OFFSET 0) AS d
+    ), found AS MATERIALIZED (
+        SELECT s.id, s.message_id, s.code FROM seen AS s CROSS JOIN LATERAL (
+            SELECT FROM todoke.devices AS d
+            WHERE d.id = s.id AND d.invalidated_at IS NULL AND d.registered_at <= s.dead_at AND NOT is_rehearsal
+            FOR UPDATE SKIP LOCKED) AS d
     ), changed AS (
         UPDATE todoke.devices AS d
         SET invalidated_at = now(), invalid_reason = f.code, invalid_evidence = f.message_id
         FROM found AS f
-        WHERE d.id = f.id AND NOT is_rehearsal
+        WHERE d.id = f.id
     )
-    SELECT count(DISTINCT f.id) INTO marked FROM found AS f;
+    SELECT count(DISTINCT every.id) INTO marked FROM (SELECT id FROM counted UNION ALL SELECT id FROM found) AS every;
 END
 $$;
 ALTER FUNCTION todoke.sweep_dead_tokens(app text, is_rehearsal boolean, after timestamp with time zone, after_id bigint, OUT looked integer, OUT marked integer, OUT next timestamp with time zone, OUT next_id bigint) OWNER TO todoke_owner;
@@ -2864,7 +2902,7 @@ COMMENT ON COLUMN todoke.payloads.device IS 'The device in devices, when it came
 COMMENT ON COLUMN todoke.payloads.user_id IS 'The application''s user, when the audience names one.';
 COMMENT ON COLUMN todoke.payloads.target IS 'The token, installation id, topic or condition.';
 COMMENT ON COLUMN todoke.payloads.payload IS 'The FCM message object, exactly as it is posted.';
-CREATE VIEW todoke.dead_tokens AS
+CREATE VIEW todoke.dead_tokens WITH (security_barrier='true') AS
  SELECT a.name AS app,
     p.target_kind,
     p.target,
@@ -2972,6 +3010,28 @@ COMMENT ON COLUMN todoke.events.device IS 'The device in devices.';
 COMMENT ON COLUMN todoke.events.at IS 'When it happened, as the device said, but neither ahead of its report nor before the notification was made.';
 COMMENT ON COLUMN todoke.events.properties IS 'What else the application wants to keep; at most 8192 bytes.';
 COMMENT ON COLUMN todoke.events.subject IS 'Who reported: d and the device''s id; t and the first 16 bytes of the token''s SHA-256, for a token that is not registered; u and the user''s id; e and this row''s id for older ones that name neither.';
+CREATE VIEW todoke.event_log AS
+ SELECT a.name AS app,
+    v.notification_id,
+    v.kind,
+    v.at,
+    v.user_id,
+    v.device,
+    d.platform,
+    v.properties
+   FROM ((todoke.events v
+     JOIN todoke.apps a ON ((a.id = v.app)))
+     LEFT JOIN todoke.devices d ON ((d.id = v.device)));
+ALTER TABLE todoke.event_log OWNER TO todoke_owner;
+COMMENT ON VIEW todoke.event_log IS 'What devices and applications reported, one row for each notification, kind and device or user. Name the app and the notification.';
+COMMENT ON COLUMN todoke.event_log.app IS 'The app''s name.';
+COMMENT ON COLUMN todoke.event_log.notification_id IS 'The notification''s id.';
+COMMENT ON COLUMN todoke.event_log.kind IS 'opened, received or dismissed.';
+COMMENT ON COLUMN todoke.event_log.at IS 'When it happened, as the device said, but neither ahead of its report nor before the notification was made.';
+COMMENT ON COLUMN todoke.event_log.user_id IS 'The application''s user, when the report named one.';
+COMMENT ON COLUMN todoke.event_log.device IS 'The device, when its token is registered.';
+COMMENT ON COLUMN todoke.event_log.platform IS 'ios, android or web, when the device said so.';
+COMMENT ON COLUMN todoke.event_log.properties IS 'What else the application kept.';
 ALTER TABLE todoke.events ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME todoke.events_id_seq
     START WITH 1
@@ -3219,7 +3279,7 @@ CREATE VIEW todoke.missing_indexes AS
     parent.relname AS index,
     part.bytes,
     step.command
-   FROM (((pg_class parent
+   FROM ((((pg_class parent
      JOIN pg_index i ON (((i.indexrelid = parent.oid) AND (parent.relkind = 'I'::"char"))))
      CROSS JOIN LATERAL ( SELECT c.oid,
             c.relname AS name,
@@ -3231,19 +3291,24 @@ CREATE VIEW todoke.missing_indexes AS
                    FROM (pg_inherits attached
                      JOIN pg_index own ON ((own.indexrelid = attached.inhrelid)))
                   WHERE ((attached.inhparent = parent.oid) AND (own.indrelid = c.oid))))))) part)
+     LEFT JOIN pg_index built ON (((built.indexrelid = (to_regclass(format('todoke.%I'::text, part.child)))::oid) AND (built.indrelid = part.oid))))
      CROSS JOIN LATERAL ( VALUES (1,
                 CASE
-                    WHEN (to_regclass(format('todoke.%I'::text, part.child)) IS NOT NULL) THEN format('DROP INDEX CONCURRENTLY todoke.%I'::text, part.child)
+                    WHEN ((to_regclass(format('todoke.%I'::text, part.child)) IS NOT NULL) AND (built.indisvalid IS NOT TRUE)) THEN format('DROP INDEX CONCURRENTLY todoke.%I'::text, part.child)
                     ELSE NULL::text
-                END), (2,regexp_replace(pg_get_indexdef(parent.oid), '^CREATE INDEX .* USING '::text, format('CREATE INDEX CONCURRENTLY %I ON todoke.%I USING '::text, part.child, part.name))), (3,format('ALTER INDEX todoke.%I ATTACH PARTITION todoke.%I'::text, parent.relname, part.child)), (4,format('COMMENT ON INDEX todoke.%I IS %L'::text, part.child, obj_description(parent.oid, 'pg_class'::name)))) step(place, command))
+                END), (2,
+                CASE
+                    WHEN (built.indisvalid IS NOT TRUE) THEN regexp_replace(pg_get_indexdef(parent.oid), '^CREATE INDEX .* USING '::text, format('CREATE INDEX CONCURRENTLY %I ON todoke.%I USING '::text, part.child, part.name))
+                    ELSE NULL::text
+                END), (3,format('SET LOCAL lock_timeout = ''2s''; ALTER INDEX todoke.%I ATTACH PARTITION todoke.%I'::text, parent.relname, part.child)), (4,format('COMMENT ON INDEX todoke.%I IS %L'::text, part.child, obj_description(parent.oid, 'pg_class'::name)))) step(place, command))
   WHERE ((parent.relnamespace = ('todoke'::regnamespace)::oid) AND (step.command IS NOT NULL))
   ORDER BY part.name DESC, parent.relname, step.place;
 ALTER TABLE todoke.missing_indexes OWNER TO todoke_owner;
-COMMENT ON VIEW todoke.missing_indexes IS 'Partitions that are without an index because they were too large when it was introduced, each with the statements that build it while everybody reads and writes, in order, but for a moment at the end, where attaching waits for open transactions and others for it: run them one by one, as psql''s \gexec does. Empty when nothing is missing.';
+COMMENT ON VIEW todoke.missing_indexes IS 'Partitions that are without an index because they were too large when it was introduced, each with the statements that build it while everybody reads and writes, in order: run them one by one, as psql''s \gexec does. Attaching waits two seconds at most for those who read the day: run it again until it is empty.';
 COMMENT ON COLUMN todoke.missing_indexes.partition IS 'The partition that is without it.';
 COMMENT ON COLUMN todoke.missing_indexes.index IS 'The index of the partitioned table.';
 COMMENT ON COLUMN todoke.missing_indexes.bytes IS 'Size of the partition, which a build reads twice.';
-COMMENT ON COLUMN todoke.missing_indexes.command IS 'A statement of its own, outside of a transaction.';
+COMMENT ON COLUMN todoke.missing_indexes.command IS 'To be run outside of a transaction.';
 CREATE VIEW todoke.notification_summary AS
  SELECT a.name AS app,
     n.notification_id,
@@ -3437,7 +3502,7 @@ ALTER TABLE todoke.senders ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
-CREATE VIEW todoke.stale_devices AS
+CREATE VIEW todoke.stale_devices WITH (security_barrier='true') AS
  SELECT a.name AS app,
     d.id AS device,
     d.token,
@@ -3450,7 +3515,7 @@ CREATE VIEW todoke.stale_devices AS
      JOIN todoke.apps a ON ((a.id = d.app)))
   WHERE ((d.invalidated_at IS NULL) AND (d.last_seen_at < (now() - '30 days'::interval)));
 ALTER TABLE todoke.stale_devices OWNER TO todoke_owner;
-COMMENT ON VIEW todoke.stale_devices IS 'Devices that no app reported for 30 days or longer and whose token nobody proved dead.';
+COMMENT ON VIEW todoke.stale_devices IS 'Devices that no app reported for 30 days or longer and whose token nobody proved dead. Reads all devices of the app.';
 COMMENT ON COLUMN todoke.stale_devices.app IS 'The app''s name.';
 COMMENT ON COLUMN todoke.stale_devices.device IS 'The device in devices.';
 COMMENT ON COLUMN todoke.stale_devices.token IS 'Its token.';
@@ -3669,13 +3734,28 @@ GRANT SELECT ON TABLE todoke.allowed_targets TO todoke_producer;
 GRANT SELECT ON TABLE todoke.apps TO todoke_producer;
 GRANT SELECT ON TABLE todoke.apps TO todoke_sender;
 GRANT SELECT,INSERT ON TABLE todoke.attempts TO todoke_sender;
-GRANT SELECT,INSERT,UPDATE ON TABLE todoke.notifications TO todoke_producer;
+GRANT SELECT ON TABLE todoke.notifications TO todoke_producer;
 GRANT SELECT ON TABLE todoke.notifications TO todoke_sender;
+GRANT INSERT(app) ON TABLE todoke.notifications TO todoke_producer;
+GRANT INSERT(notification_id) ON TABLE todoke.notifications TO todoke_producer;
+GRANT INSERT(delivery) ON TABLE todoke.notifications TO todoke_producer;
+GRANT INSERT(campaign),UPDATE(campaign) ON TABLE todoke.notifications TO todoke_producer;
+GRANT INSERT(template_digest),UPDATE(template_digest) ON TABLE todoke.notifications TO todoke_producer;
+GRANT INSERT(definition_digest),UPDATE(definition_digest) ON TABLE todoke.notifications TO todoke_producer;
+GRANT UPDATE(run_id) ON TABLE todoke.notifications TO todoke_producer;
+GRANT UPDATE(run_until) ON TABLE todoke.notifications TO todoke_producer;
+GRANT UPDATE(queued) ON TABLE todoke.notifications TO todoke_producer;
+GRANT UPDATE(already_queued) ON TABLE todoke.notifications TO todoke_producer;
+GRANT UPDATE(rejected) ON TABLE todoke.notifications TO todoke_producer;
+GRANT UPDATE(loaded_at) ON TABLE todoke.notifications TO todoke_producer;
+GRANT INSERT(validate_only) ON TABLE todoke.notifications TO todoke_producer;
+GRANT UPDATE(skipped) ON TABLE todoke.notifications TO todoke_producer;
 GRANT SELECT,INSERT ON TABLE todoke.payloads TO todoke_producer;
 GRANT SELECT ON TABLE todoke.payloads TO todoke_sender;
 GRANT SELECT ON TABLE todoke.dead_tokens TO todoke_reader;
 GRANT SELECT ON TABLE todoke.devices TO todoke_producer;
 GRANT SELECT ON TABLE todoke.error_hints TO todoke_reader;
+GRANT SELECT ON TABLE todoke.event_log TO todoke_reader;
 GRANT SELECT ON TABLE todoke.failures TO todoke_reader;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE todoke.senders TO todoke_sender;
 GRANT SELECT ON TABLE todoke.live_senders TO todoke_reader;
