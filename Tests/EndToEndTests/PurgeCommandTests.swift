@@ -90,7 +90,7 @@ extension EndToEnd {
         @Test(
             "What cannot be is refused",
             arguments: [
-                ([], 64, "--older-than is missing"), (["--older-than", "7d"], 64, "from 691200 s"),
+                ([], 64, "--older-than is missing"), (["--older-than", "7d"], 64, "from 8d to 3650d"),
                 (["--older-than", "soon"], 64, "must be"),
                 (["--older-than", "30d", "--events-older-than", "1d"], 64, "events-older-than"),
             ])

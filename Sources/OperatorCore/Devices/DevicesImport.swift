@@ -79,6 +79,14 @@ extension Subcommand {
             refused.removeAll(keepingCapacity: true)
             chunk.reset()
         }
+        do throws(PostgresError) {
+            if report.changed >= DeviceImport.analyzedFrom { try DeviceImport.analyze(connection) }
+        } catch {
+            report.clear()
+            // The rows are in, which is what was asked for.
+            StandardStream.error.writeLine(
+                "todoke devices import: the registry could not be analyzed: \(error.message); autovacuum does it later")
+        }
         report.finish(isJSON: options.isSet("json"))
         return report.refused > 0 ? .data : .ok
     }

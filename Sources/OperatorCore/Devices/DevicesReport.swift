@@ -11,6 +11,8 @@ struct DevicesReport {
     private var inserted = 0
     private var updated = 0
     private(set) var refused = 0
+    /// Rows of the registry that are others now.
+    var changed: Int { inserted + updated }
 
     /// Refused rows that are shown; further ones only count.
     private static let mostShown = 20

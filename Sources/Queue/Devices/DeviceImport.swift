@@ -31,6 +31,14 @@ package enum DeviceImport {
         }
     }
 
+    /// So many changed rows leave the planner with wrong beliefs until autovacuum comes by.
+    package static let analyzedFrom = 10_000
+
+    /// Has the planner look at the registry anew; where the user may not ask for that, nothing happens.
+    package static func analyze(_ connection: Connection) throws(PostgresError) {
+        try connection.script("SET client_min_messages = error; ANALYZE todoke.devices; RESET client_min_messages")
+    }
+
     private static func loadOnce(_ chunk: DeviceChunk, _ connection: Connection) throws(PostgresError) -> Outcome {
         // What a pooler gives to others at the transaction's end must hold nothing of ours: tables go with it.
         try connection.script("BEGIN; SET LOCAL jit = off; SET LOCAL client_min_messages = warning; \(incoming)")
@@ -47,8 +55,8 @@ package enum DeviceImport {
             \(latest); ANALYZE pg_temp.todoke_latest;
             SET LOCAL enable_seqscan = off;
             """)
-        try connection.query(lock)
-        try connection.query(retire)
+        // Into an empty registry, nothing is there that could have a newer token.
+        if try connection.query(lock).int(0, 0) ?? 0 > 0 { try connection.query(retire) }
         let counts = try connection.query(merge)
         outcome.inserted = counts.int(0, 0) ?? 0
         outcome.updated = counts.int(0, 1) ?? 0
