@@ -277,6 +277,7 @@ $words$,
 $words$);
 ALTER FUNCTION todoke.record_dead_tokens(bigint, date, bigint[], int[], text[], timestamptz[]) SET enable_seqscan = off;
 ALTER FUNCTION todoke.count_devices(int) SET enable_seqscan = off;
+ALTER FUNCTION todoke.count_devices(int) SET enable_bitmapscan = off;
 
 SELECT todoke.edit(
     'todoke.sweep_dead_tokens(text, boolean, timestamptz, bigint)',
@@ -396,4 +397,4 @@ GRANT UPDATE (
 ON todoke.notifications TO todoke_producer;
 DROP FUNCTION todoke.edit(regprocedure, text, text);
 
-INSERT INTO todoke.migrations (version, name, digest) VALUES (14, '0014_registry.sql', '463a7296af6db1a045ac4161ac88bb66bc2550d938f57fa04378f023b4fcf122');
+INSERT INTO todoke.migrations (version, name, digest) VALUES (14, '0014_registry.sql', 'e65974fbe12c93fa171eb68b2c1d0787f848784559589983ce58eac646bb1577');

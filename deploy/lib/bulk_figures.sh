@@ -14,19 +14,9 @@
 
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
-root=${here%/*/*}
-source "$here/say.sh"
-source "$here/processes.sh"
-source "$here/packages.sh"
-source "$here/postgres.sh"
-source "$here/emulator.sh"
-source "$here/verdict.sh"
+source "$here/measuring.sh"
 
-parts=() smoke=no rows=1000000 seconds=20 rounds=100
-usage() {
-    sed -n '2,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
-    exit 64
-}
+parts=() rows=1000000 seconds=20 rounds=100
 while (($#)); do
     case $1 in
         --smoke)
@@ -47,31 +37,7 @@ while (($#)); do
     shift 2
 done
 ((${#parts[@]})) || parts=(cancel retry races)
-: "${TODOKE_BIN:?must be the directory of the built programs}"
-TODOKE_BIN=$(cd -- "$TODOKE_BIN" && pwd)
-
-work='' emulator=''
-clean_up() {
-    local code=$?
-    trap '' HUP INT TERM
-    stop_sessions
-    [[ -z $emulator ]] || kill "$emulator" 2>/dev/null || true
-    stop_postgres
-    remove_work_directory
-    exit "$code"
-}
-on_exit clean_up
-
-sql() { psql -XAtq -v ON_ERROR_STOP=1 -c "$1"; }
-
-# at_most "what" VALUE BOUND: with --smoke only told.
-at_most() {
-    if [[ $smoke == yes ]]; then
-        verdict 1 "$1: $2 (at most $3, had this been a measurement)"
-    else
-        verdict "$(awk -v a="$2" -v b="$3" 'BEGIN { print (a <= b) }')" "$1: $2 (at most $3)"
-    fi
-}
+begin_measuring
 
 # fill STATE: two notifications of today, "bulk" with $rows messages in that state, and "busy" with what is claimed meanwhile.
 fill() {

@@ -15,19 +15,10 @@
 
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
-root=${here%/*/*}
-source "$here/say.sh"
-source "$here/processes.sh"
-source "$here/packages.sh"
-source "$here/postgres.sh"
-source "$here/verdict.sh"
+source "$here/measuring.sh"
 
-parts=() smoke=no
+parts=()
 devices=1000000 clients=8 seconds=20 rounds=3
-usage() {
-    sed -n '2,15s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
-    exit 64
-}
 while (($#)); do
     case $1 in
         --smoke)
@@ -48,35 +39,7 @@ while (($#)); do
     shift 2
 done
 ((${#parts[@]})) || parts=(register import audience)
-: "${TODOKE_BIN:?must be the directory of the built programs}"
-TODOKE_BIN=$(cd -- "$TODOKE_BIN" && pwd)
-
-work=''
-clean_up() {
-    local code=$?
-    trap '' HUP INT TERM
-    stop_sessions
-    stop_postgres
-    remove_work_directory
-    exit "$code"
-}
-on_exit clean_up
-
-# at_least "what" VALUE BOUND, and at_most: with --smoke only told.
-at_least() { bounded "$1" "$2" "at least $3" "$(awk -v a="$2" -v b="$3" 'BEGIN { print (a >= b) }')"; }
-at_most() { bounded "$1" "$2" "at most $3" "$(awk -v a="$2" -v b="$3" 'BEGIN { print (a <= b) }')"; }
-bounded() {
-    if [[ $smoke == yes ]]; then
-        verdict 1 "$1: $2 ($3, had this been a measurement)"
-    else
-        verdict "$4" "$1: $2 ($3)"
-    fi
-}
-
-median() { printf '%s\n' "$@" | sort -n | sed -n "$((($# + 1) / 2))p"; }
-microseconds() { echo "${EPOCHREALTIME/[.,]/}"; }
-ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.3f", a / b }'; }
-sql() { psql -XAtq -v ON_ERROR_STOP=1 -c "$1"; }
+begin_measuring
 
 # A device of the usual size, as columns of $1, which counts from 1: tokens of 150 characters, two devices a user, who are in no order.
 device_columns() {

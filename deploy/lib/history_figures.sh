@@ -17,19 +17,10 @@
 
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
-root=${here%/*/*}
-source "$here/say.sh"
-source "$here/processes.sh"
-source "$here/packages.sh"
-source "$here/postgres.sh"
-source "$here/verdict.sh"
+source "$here/measuring.sh"
 
-parts=() smoke=no
+parts=()
 messages=50000000 payload=300 waiting=1000000 through=5000000 rounds=5 seconds=10
-usage() {
-    sed -n '2,17s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
-    exit 64
-}
 while (($#)); do
     case $1 in
         --smoke)
@@ -51,31 +42,7 @@ while (($#)); do
     shift 2
 done
 ((${#parts[@]})) || parts=(history bloat)
-: "${TODOKE_BIN:?must be the directory of the built programs}"
-TODOKE_BIN=$(cd -- "$TODOKE_BIN" && pwd)
-
-work=''
-clean_up() {
-    local code=$?
-    trap '' HUP INT TERM
-    stop_sessions
-    stop_postgres
-    remove_work_directory
-    exit "$code"
-}
-on_exit clean_up
-
-# at_most "what" VALUE BOUND: with --smoke only told.
-at_most() {
-    if [[ $smoke == yes ]]; then
-        verdict 1 "$1: $2 (at most $3, had this been a measurement)"
-    else
-        verdict "$(awk -v a="$2" -v b="$3" 'BEGIN { print (a <= b) }')" "$1: $2 (at most $3)"
-    fi
-}
-median() { printf '%s\n' "$@" | sort -n | sed -n "$((($# + 1) / 2))p"; }
-ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.3f", a / (b == 0 ? 1 : b) }'; }
-sql() { psql -XAtq -v ON_ERROR_STOP=1 -c "$1"; }
+begin_measuring
 
 restart_postgres() {
     as_postgres "$postgres_bin/pg_ctl" --pgdata="$postgres_directory/data" --log="$postgres_directory/postgres.log" \

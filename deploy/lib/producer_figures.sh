@@ -19,20 +19,10 @@
 
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
-root=${here%/*/*}
-source "$here/say.sh"
-source "$here/processes.sh"
-source "$here/packages.sh"
-source "$here/postgres.sh"
-source "$here/emulator.sh"
-source "$here/verdict.sh"
+source "$here/measuring.sh"
 
-parts=() sources=() smoke=no
+parts=() sources=()
 rows=1000000 rounds=5 memory_rows=10000000 fault_rows=300000 kills=20 pair_rows=3000 pairs=100
-usage() {
-    sed -n '2,19s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
-    exit 64
-}
 while (($#)); do
     case $1 in
         --smoke)
@@ -59,40 +49,12 @@ while (($#)); do
 done
 ((${#parts[@]})) || parts=(ratio memory first killed pairs restart)
 ((${#sources[@]})) || sources=(csv ndjson sql)
-: "${TODOKE_BIN:?must be the directory of the built programs}"
-TODOKE_BIN=$(cd -- "$TODOKE_BIN" && pwd)
+begin_measuring
 
-work='' emulator=''
-clean_up() {
-    local code=$?
-    trap '' HUP INT TERM
-    stop_sessions
-    [[ -z $emulator ]] || kill "$emulator" 2>/dev/null || true
-    stop_postgres
-    remove_work_directory
-    exit "$code"
-}
-on_exit clean_up
-
-# at_least "what" VALUE BOUND, and at_most: with --smoke only told.
-at_least() { bounded "$1" "$2" "at least $3" "$(awk -v a="$2" -v b="$3" 'BEGIN { print (a >= b) }')"; }
-at_most() { bounded "$1" "$2" "at most $3" "$(awk -v a="$2" -v b="$3" 'BEGIN { print (a <= b) }')"; }
-bounded() {
-    if [[ $smoke == yes ]]; then
-        verdict 1 "$1: $2 ($3, had this been a measurement)"
-    else
-        verdict "$4" "$1: $2 ($3)"
-    fi
-}
-
-median() { printf '%s\n' "$@" | sort -n | sed -n "$((($# + 1) / 2))p"; }
-microseconds() { echo "${EPOCHREALTIME/[.,]/}"; }
 # per_second ROWS MICROSECONDS
 per_second() { echo $(($1 * 1000000 / $2)); }
 seconds() { awk -v a="$1" 'BEGIN { printf "%.2f", a / 1000000 }'; }
-ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.3f", a / b }'; }
 pause() { sleep "$(seconds "$1")"; }
-sql() { psql -XAtq -v ON_ERROR_STOP=1 -c "$1"; }
 
 # ticks PID: the processor time of a process and its children that have ended.
 ticks() { awk '{ sub(/.*\) /, ""); print $12 + $13 + $14 + $15 }' "/proc/$1/stat"; }

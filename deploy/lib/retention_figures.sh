@@ -13,18 +13,9 @@
 
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
-root=${here%/*/*}
-source "$here/say.sh"
-source "$here/processes.sh"
-source "$here/packages.sh"
-source "$here/postgres.sh"
-source "$here/verdict.sh"
+source "$here/measuring.sh"
 
-smoke=no messages=1670000 devices=1000000
-usage() {
-    sed -n '2,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
-    exit 64
-}
+messages=1670000 devices=1000000
 while (($#)); do
     case $1 in
         --smoke)
@@ -43,29 +34,8 @@ while (($#)); do
     esac
     shift 2
 done
-: "${TODOKE_BIN:?must be the directory of the built programs}"
-TODOKE_BIN=$(cd -- "$TODOKE_BIN" && pwd)
+begin_measuring
 
-work=''
-clean_up() {
-    local code=$?
-    trap '' HUP INT TERM
-    stop_sessions
-    stop_postgres
-    remove_work_directory
-    exit "$code"
-}
-on_exit clean_up
-
-# at_most "what" VALUE BOUND: with --smoke only told.
-at_most() {
-    local holds
-    holds=$(awk -v a="$2" -v b="$3" 'BEGIN { print (a <= b) }')
-    [[ $smoke == no ]] || holds=1
-    verdict "$holds" "$1: $2 (at most $3)"
-}
-sql() { psql -XAtq -v ON_ERROR_STOP=1 -c "$1"; }
-microseconds() { echo "${EPOCHREALTIME/[.,]/}"; }
 seconds_since() { awk -v a="$1" -v b="$(microseconds)" 'BEGIN { printf "%.2f", (b - a) / 1000000 }'; }
 
 # One day of 40 days ago with a broadcast, and one of 39 with as many notifications of one message each; and enough to claim.

@@ -110,7 +110,7 @@ extension Purger {
     private func mark(_ day: RetentionDay) throws {
         var marked = 0
         repeat {
-            try persist("mark \(day.day)", day, "messages") { () throws(PostgresError) in
+            try persist("mark \(day.day)", day, "notifications") { () throws(PostgresError) in
                 // In the order of those who retry, whom it would meet in a circle else.
                 marked = try connection.query(
                     """

@@ -150,4 +150,22 @@ import Testing
             #expect(try OldDay.purge(database, events: 400 * 86_400).events == 0)
         }
     }
+
+    /// Such as a retry that looks at them.
+    @Test func `who holds its notifications is named, and nothing of the day is gone`() throws {
+        try withOldDay { database, day in
+            let other = try database.connect()
+            var isHeld = false
+            let report = try OldDay.purge(database) { step in
+                guard step.hasPrefix("mark"), !isHeld else { return }
+                isHeld = true
+                try other.script("SET application_name = 'retry'; BEGIN; SELECT FROM todoke.notifications FOR SHARE")
+            }
+            let blocked = try #require(report.blocked)
+            #expect(blocked.contains("mark \(day.day): held up by pid \(other.backendProcessID) (retry"), "\(blocked)")
+            #expect(try day.tables() == RetentionDay.parents)
+            try other.script("COMMIT")
+            #expect(try OldDay.purge(database).dropped.map(\.day) == [day.day])
+        }
+    }
 }
