@@ -318,7 +318,7 @@ sizes() {
     sql "
         SELECT c.relname, pg_relation_size(c.oid) FROM pg_class AS c
         WHERE c.oid = '$1'::regclass OR c.oid IN (SELECT indexrelid FROM pg_index WHERE indrelid = '$1'::regclass)
-        ORDER BY c.relkind DESC, regexp_replace(c.relname, '^ideal_', 'messages_')"
+        ORDER BY c.relkind DESC, substring(pg_get_indexdef(c.oid) FROM ' USING .*')"
 }
 
 part_bloat() {
