@@ -156,4 +156,15 @@ import Testing
             "SELECT count(*) FROM pg_class WHERE relnamespace = 'todoke'::regnamespace AND relkind IN ('r', 'p', 'v')")
         #expect((tables.int(0, 0) ?? 0) > 60)
     }
+
+    /// What a function switches off looks expensive beyond measure, and the server would compile code for each call.
+    @Test func whatSwitchesPlansOffIsNotCompiled() throws {
+        let compiled = try ScratchDatabase.shared().connect().query(
+            """
+            SELECT string_agg(oid::regprocedure::text, ', ') FROM pg_proc
+            WHERE pronamespace = 'todoke'::regnamespace AND proconfig::text LIKE '%enable_%=off%'
+                AND NOT proconfig @> '{jit=off}'
+            """)
+        #expect(compiled.optionalString(0, 0) == nil)
+    }
 }

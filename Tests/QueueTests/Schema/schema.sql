@@ -68,6 +68,7 @@ CREATE FUNCTION todoke.bind_user(app text, token text, user_id text) RETURNS boo
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -511,6 +512,7 @@ CREATE FUNCTION todoke.count_devices(app integer) RETURNS bigint
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
+    SET jit TO 'off'
     AS $$
 DECLARE
     exact bigint;
@@ -614,6 +616,7 @@ CREATE FUNCTION todoke.device_of(app integer, token text) RETURNS bigint
     SET enable_sort TO 'off'
     SET enable_seqscan TO 'off'
     SET enable_bitmapscan TO 'off'
+    SET jit TO 'off'
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -1420,6 +1423,7 @@ CREATE FUNCTION todoke.record_dead_tokens(sender_id bigint, day date, message_id
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET "DateStyle" TO 'ISO, YMD'
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $_$
 #variable_conflict use_column
 DECLARE
@@ -1631,6 +1635,7 @@ CREATE FUNCTION todoke.register_device(app text, token text, user_id text DEFAUL
     SET enable_seqscan TO 'off'
     SET enable_sort TO 'off'
     SET enable_bitmapscan TO 'off'
+    SET jit TO 'off'
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -2362,6 +2367,7 @@ CREATE FUNCTION todoke.subscribe(app text, token text, channel text) RETURNS boo
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -2386,6 +2392,7 @@ CREATE FUNCTION todoke.subscribe_user(app text, user_id text, channel text) RETU
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -2488,6 +2495,7 @@ CREATE FUNCTION todoke.sweep_dead_tokens(app text, is_rehearsal boolean DEFAULT 
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -2579,6 +2587,7 @@ CREATE FUNCTION todoke.unbind_user(app text, token text, user_id text DEFAULT NU
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -2602,6 +2611,7 @@ CREATE FUNCTION todoke.unregister_device(app text, token text) RETURNS boolean
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -2618,6 +2628,7 @@ CREATE FUNCTION todoke.unsubscribe(app text, token text, channel text) RETURNS b
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 #variable_conflict use_column
 DECLARE
@@ -2634,6 +2645,7 @@ CREATE FUNCTION todoke.unsubscribe_user(app text, user_id text, channel text) RE
     LANGUAGE plpgsql SECURITY DEFINER
     SET search_path TO 'pg_catalog', 'pg_temp'
     SET enable_seqscan TO 'off'
+    SET jit TO 'off'
     AS $$
 #variable_conflict use_column
 DECLARE
