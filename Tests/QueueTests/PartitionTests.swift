@@ -55,7 +55,7 @@ import Testing
                         WHERE inhparent IN (SELECT oid FROM pg_class WHERE relkind = 'p') AND inhrelid::regclass::text LIKE
                             '%' || to_char((now() AT TIME ZONE 'UTC')::date + 14, '_YYYYMMDD'));
                 END $$;
-                CREATE USER migrates_nothing_\(database.name) ROLE postgres;
+                CREATE USER migrates_nothing_\(database.name);
                 GRANT todoke_reader TO migrates_nothing_\(database.name);
                 """)
             let other = try database.connect()
