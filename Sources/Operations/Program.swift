@@ -11,7 +11,7 @@ package enum Program {
     /// Runs `body` with the parsed options and gives back the process's exit code.
     ///
     /// `arguments` starts with the program's own name, as the system passes it. A failure is one line on standard error; with
-    /// `--json` it is an object on standard output as well, so that a program that reads there need not guess.
+    /// `--json` and no result it is an object on standard output as well, so that a program that reads there need not guess.
     package static func run(
         _ table: OptionTable, arguments: [String], environment: [String: String],
         body: (ParsedOptions) throws -> ExitCode
@@ -34,7 +34,9 @@ package enum Program {
             }
         } catch let failure as Failure {
             StandardStream.error.writeLine("\(table.program): \(failure.line)")
-            if wantsJSON { StandardStream.output.writeLine(json(failure)) }
+            if wantsJSON && !StandardStream.hasOutput.load(ordering: .relaxed) {
+                StandardStream.output.writeLine(json(failure))
+            }
             return failure.exit.rawValue
         } catch {
             // Every error of ours is typed and turned into a Failure where it is known; this one is a bug of ours.

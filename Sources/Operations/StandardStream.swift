@@ -19,6 +19,9 @@ package struct StandardStream: Sendable {
     /// pipe wanted no more, and is no error.
     static let lostOutput = Atomic<Int32>(0)
 
+    /// Whether anything was written to standard output: then a program that reads there has its answer.
+    static let hasOutput = Atomic<Bool>(false)
+
     /// Whether a person is looking.
     package var isTerminal: Bool { isatty(descriptor) == 1 }
 
@@ -36,6 +39,7 @@ package struct StandardStream: Sendable {
                     descriptor, UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[offset...]))
                 if count > 0 {
                     offset += count
+                    if descriptor == Self.output.descriptor { Self.hasOutput.store(true, ordering: .relaxed) }
                 } else if errno != EINTR && errno != EAGAIN {
                     if descriptor == Self.output.descriptor && errno != EPIPE {
                         _ = Self.lostOutput.compareExchange(expected: 0, desired: errno, ordering: .relaxed)

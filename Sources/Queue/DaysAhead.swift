@@ -24,17 +24,10 @@ package enum DaysAhead {
             // The reason is in `error`; a connection that is gone has rolled back by itself.
             try? connection.script("ROLLBACK")
             let doing = "making the partitions of the next \(days) days"
-            switch error.sqlState {
-            case .insufficientPrivilege?:
-                throw Failure(
-                    .configuration, "\(doing) failed: \(error.message)",
-                    remedy: "migrate as a superuser, or as a member of todoke_owner")
-            case .lockNotAvailable?:
-                throw Failure(.temporary, "\(doing) failed: \(error.message)", remedy: "run it again")
-            default:
-                guard let hint = error.hint else { throw Failure(error, while: doing) }
-                throw Failure(.configuration, "\(doing) failed: \(error.message)", remedy: hint)
-            }
+            guard error.sqlState == .insufficientPrivilege else { throw Failure(error, while: doing) }
+            throw Failure(
+                .configuration, "\(doing) failed: \(error.message)",
+                remedy: "migrate as a superuser, or as a member of todoke_owner")
         }
     }
 }

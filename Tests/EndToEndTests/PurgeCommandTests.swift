@@ -47,6 +47,22 @@ extension EndToEnd {
             return try program.end()
         }
 
+        @Test("Somebody in the way: --json prints one object all the same, and the exit code says so")
+        func blocked() throws {
+            try ScratchDatabase.with { database in
+                try database.migrate()
+                try database.connect().script(Self.old)
+                let reader = try database.connect()
+                try reader.script("BEGIN; SELECT count(*) FROM todoke.messages")
+                let ended = try Self.todoke(["purge", "--older-than", "30d", "--wait", "0", "--json"], database)
+                try reader.script("COMMIT")
+                #expect(ended.exitCode == 75, "\(ended.story)")
+                #expect(ended.output.split(separator: "\n").count == 1, "\(ended.story)")
+                let report = try JSONSerialization.jsonObject(with: Data(ended.output.utf8)) as? [String: Any]
+                #expect((report?["blocked"] as? String)?.contains("held up by") == true, "\(ended.story)")
+            }
+        }
+
         @Test("It rehearses, settles, drops, keeps what is not over, and says so")
         func purge() throws {
             try ScratchDatabase.with { database in
